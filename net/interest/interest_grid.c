@@ -1,39 +1,29 @@
 // SPDX-License-Identifier: MIT
 // A bucket is the cell's coordinates modulo powers of two, the third folded into the second. So no
 // two cells of a walk that is shorter than the period share a bucket, and nothing is hashed.
-// The things of a bucket are a list of blocks. All but the first are full: what leaves another
-// one is replaced by the last thing of the first.
+// The things of a bucket are a list of blocks. The first one lies at the bucket's number, so a row
+// of buckets lies in order. All but the first are full: what leaves another one is replaced by the
+// last thing of the first.
 #include "interest/interest_grid.h"
 
 #include "base/assert.h"
+#include "base/bitset.h"
 #include "base/math.h"
 
 #include <string.h>
 
-enum { BITS_2D = 7, ROW_BITS_2D = 7, BITS_3D = 6, ROW_BITS_3D = 9 };
 enum { CELL_MAX = 1 << 30, CELL_ROUND = 1 << 20 };
-
-// Up to here a walk visits each row once; beyond, rows of the next layer but NET_INTEREST_LAYER
-// follow.
-#define LAYERS_MAX ((1u << ROW_BITS_3D) / NET_INTEREST_LAYER)
+enum {
+    THINGS_MIN = 1024, // fewer buckets would be shared by places far apart
+    LAYERS_BITS = 3,   // layers of rows, in three dimensions
+};
 
 void net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
                             uint32_t dimensions, float cell) {
     BASE_ASSERT((dimensions == 2 || dimensions == 3) && cell > 0.0f);
-    *grid = (net_interest_grid){.allocator = allocator,
-                                .dimensions = dimensions,
-                                .bits = dimensions == 2 ? BITS_2D : BITS_3D,
-                                .row_bits = dimensions == 2 ? ROW_BITS_2D : ROW_BITS_3D,
-                                .cells_per_unit = 1.0f / cell};
-    grid->buckets =
-        base_allocate_zero(allocator, sizeof *grid->buckets << (grid->bits + grid->row_bits));
-    grid->row_stamps = base_allocate_zero(allocator, sizeof(uint32_t) << grid->row_bits);
-    grid->block_end = 1;
-}
-
-void net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
-    BASE_ARRAY_RESERVE(grid->allocator, grid->spots, grid->spot_capacity, count);
-    BASE_ARRAY_RESERVE(grid->allocator, grid->blocks, grid->block_capacity, count);
+    *grid = (net_interest_grid){
+        .allocator = allocator, .dimensions = dimensions, .cells_per_unit = 1.0f / cell};
+    net_interest_grid_reserve(grid, THINGS_MIN, 0);
 }
 
 // NaN, and positions beyond the last cell, are at the edge.
@@ -45,36 +35,45 @@ static int32_t cell_of(const net_interest_grid* grid, float at) {
     return (float)whole > cell ? whole - 1 : whole;
 }
 
+// Rows of one layer of the world lie side by side.
+static uint32_t row_of(const net_interest_grid* grid, uint32_t y, uint32_t z) {
+    return (y + grid->layer * z) & ((1u << grid->row_bits) - 1);
+}
+
 static uint32_t bucket_of(const net_interest_grid* grid, const float at[3]) {
     uint32_t cells[3] = {0, 0, 0};
     for (uint32_t i = 0; i < grid->dimensions; i++)
         cells[i] = (uint32_t)cell_of(grid, at[i]);
-    return (cells[0] & ((1u << grid->bits) - 1)) |
-           net_interest_grid_row(cells[1], cells[2], (1u << grid->row_bits) - 1) << grid->bits;
+    return (cells[0] & ((1u << grid->bits) - 1)) | row_of(grid, cells[1], cells[2]) << grid->bits;
+}
+
+// The first one of each bucket, and full ones.
+static uint32_t blocks_of(const net_interest_grid* grid) {
+    return grid->spot_capacity + grid->spot_capacity / NET_INTEREST_BLOCK_THINGS;
 }
 
 static void stamp_bucket(net_interest_grid* grid, uint32_t bucket, uint32_t stamp) {
-    grid->buckets[bucket].stamp = grid->row_stamps[bucket >> grid->bits] = stamp;
+    grid->stamps[bucket] = grid->row_stamps[bucket >> grid->bits] = stamp;
 }
 
-// A block before those of the bucket, which are full.
-static void add_block(net_interest_grid* grid, net_interest_bucket* bucket) {
-    const uint32_t at = grid->free_block ? grid->free_block : grid->block_end++;
-    BASE_ASSERT(at < grid->block_capacity);
-    net_interest_block* block = &grid->blocks[at];
-    if (grid->free_block) grid->free_block = block->next;
-    block->count = 0;
-    block->next = bucket->first;
-    bucket->first = at;
+static void move_block(net_interest_grid* grid, uint32_t to, uint32_t from) {
+    net_interest_block* block = &grid->blocks[to];
+    *block = grid->blocks[from];
+    for (uint32_t i = 0; i < block->count; i++)
+        grid->spots[block->nears[i].thing].block = to;
 }
 
-static void add_thing(net_interest_grid* grid, uint32_t thing, uint32_t number) {
-    net_interest_bucket* bucket = &grid->buckets[number];
-    if (!bucket->first || grid->blocks[bucket->first].count == NET_INTEREST_BLOCK_THINGS)
-        add_block(grid, bucket);
-    net_interest_block* block = &grid->blocks[bucket->first];
-    grid->spots[thing] = (net_interest_spot){number + 1, bucket->first, block->count};
-    block->nears[block->count++].thing = thing;
+static void add_thing(net_interest_grid* grid, uint32_t thing, uint32_t bucket) {
+    net_interest_block* first = &grid->blocks[bucket];
+    if (first->count == NET_INTEREST_BLOCK_THINGS) {
+        const uint32_t at = grid->free_block ? grid->free_block : grid->block_end++;
+        if (grid->free_block) grid->free_block = grid->blocks[at].next;
+        move_block(grid, at, bucket);
+        first->count = 0;
+        first->next = at;
+    }
+    grid->spots[thing] = (net_interest_spot){bucket + 1, bucket, first->count};
+    first->nears[first->count++].thing = thing;
     grid->count++;
 }
 
@@ -95,20 +94,46 @@ void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t 
     if (thing >= grid->spot_capacity) return;
     net_interest_spot* spot = &grid->spots[thing];
     if (spot->bucket == 0) return;
-    stamp_bucket(grid, spot->bucket - 1, stamp);
-    net_interest_bucket* bucket = &grid->buckets[spot->bucket - 1];
-    const uint32_t first = bucket->first;
-    net_interest_block* block = &grid->blocks[first];
-    const net_interest_near* last = &block->nears[--block->count];
+    const uint32_t bucket = spot->bucket - 1;
+    stamp_bucket(grid, bucket, stamp);
+    net_interest_block* first = &grid->blocks[bucket];
+    const net_interest_near* last = &first->nears[--first->count];
     grid->blocks[spot->block].nears[spot->at] = *last;
     grid->spots[last->thing].block = spot->block;
     grid->spots[last->thing].at = spot->at;
     spot->bucket = 0;
     grid->count--;
-    if (block->count > 0) return;
-    bucket->first = block->next;
-    block->next = grid->free_block;
-    grid->free_block = first;
+    const uint32_t next = first->next;
+    if (first->count > 0 || next == 0) return;
+    move_block(grid, bucket, next);
+    grid->blocks[next].next = grid->free_block;
+    grid->free_block = next;
+}
+
+// Things are put again where their buckets are now.
+void net_interest_grid_reserve(net_interest_grid* grid, uint32_t count, uint32_t stamp) {
+    if (count <= grid->spot_capacity) return;
+    const net_interest_grid old = *grid;
+    BASE_ARRAY_RESERVE(grid->allocator, grid->spots, grid->spot_capacity, count);
+    const uint32_t buckets = grid->spot_capacity, bits = base_bit_lowest(buckets);
+    const uint32_t above = grid->dimensions == 3 ? LAYERS_BITS : 0;
+    grid->bits = (bits - above) / 2;
+    grid->row_bits = bits - grid->bits;
+    grid->layer = 1u << (grid->row_bits - above);
+    grid->count = grid->free_block = 0;
+    grid->block_end = buckets;
+    grid->blocks = base_allocate_zero(grid->allocator, blocks_of(grid) * sizeof *grid->blocks);
+    grid->stamps = base_allocate_zero(grid->allocator, buckets * sizeof *grid->stamps);
+    grid->row_stamps = base_allocate_zero(grid->allocator, sizeof(uint32_t) << grid->row_bits);
+    for (uint32_t thing = 1; thing < old.spot_capacity; thing++) {
+        const net_interest_spot spot = grid->spots[thing];
+        if (spot.bucket == 0) continue;
+        grid->spots[thing].bucket = 0;
+        net_interest_grid_put(grid, thing, old.blocks[spot.block].nears[spot.at].at, stamp);
+    }
+    BASE_ARRAY_RELEASE(grid->allocator, old.blocks, blocks_of(&old));
+    BASE_ARRAY_RELEASE(grid->allocator, old.stamps, old.spot_capacity);
+    BASE_ARRAY_RELEASE(grid->allocator, old.row_stamps, 1u << old.row_bits);
 }
 
 net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
@@ -132,7 +157,7 @@ net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const
     if (cells.count[0] > row_cells) cells.count[0] = row_cells;
     bool is_wide = cells.count[1] > rows ||
                    (cells.count[2] > 1 &&
-                    (cells.count[1] > NET_INTEREST_LAYER || cells.count[2] > LAYERS_MAX));
+                    (cells.count[1] > grid->layer || cells.count[2] > 1u << LAYERS_BITS));
     if (is_wide) { // each row once
         cells.count[1] = rows;
         cells.count[2] = 1;
@@ -160,8 +185,7 @@ bool net_interest_cells_next_row(net_interest_cells* cells) {
     const net_interest_grid* grid = cells->grid;
     while (cells->z < cells->count[2]) {
         const uint32_t y = cells->y, z = cells->z;
-        const uint32_t row =
-            net_interest_grid_row(cells->low[1] + y, cells->low[2] + z, (1u << grid->row_bits) - 1);
+        const uint32_t row = row_of(grid, cells->low[1] + y, cells->low[2] + z);
         if (++cells->y == cells->count[1]) {
             cells->y = 0;
             cells->z++;
@@ -186,12 +210,12 @@ bool net_interest_cells_next_row(net_interest_cells* cells) {
 
 void net_interest_grid_validate(const net_interest_grid* grid) {
     uint32_t total = 0;
-    for (uint32_t number = 0; number < 1u << (grid->bits + grid->row_bits); number++) {
-        const uint32_t first = grid->buckets[number].first;
-        for (uint32_t b = first; b; b = grid->blocks[b].next) {
+    for (uint32_t number = 0; number < grid->spot_capacity; number++) {
+        for (uint32_t b = number, next = 1; next; b = next) {
             const net_interest_block* block = &grid->blocks[b];
-            BASE_ASSERT(b < grid->block_end && block->count > 0);
-            BASE_ASSERT(b == first || block->count == NET_INTEREST_BLOCK_THINGS);
+            next = block->next;
+            BASE_ASSERT(b < grid->block_end && (block->count > 0 || block->next == 0));
+            BASE_ASSERT(b == number || block->count == NET_INTEREST_BLOCK_THINGS);
             for (uint32_t i = 0; i < block->count; i++) {
                 const net_interest_spot* spot = &grid->spots[block->nears[i].thing];
                 BASE_ASSERT(spot->bucket == number + 1 && spot->block == b && spot->at == i);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// A grid of positions. It wraps around, so its number of buckets is fixed however large the world
-/// is. Positions a whole period apart share a bucket; the caller compares distances anyway.
+/// A grid of positions. It wraps around, so its number of buckets follows from that of things,
+/// however large the world is. Positions a whole period apart share a bucket; the caller compares
+/// distances anyway.
 ///
 /// Things are numbers from 1. Each bucket stores the step in which a thing in it last moved,
-/// entered or left. Its things lie in blocks of a cache line, so a walk waits for memory seldom.
-/// Memory: 8 bytes per bucket (16,384 in two dimensions, 32,768 in three), 76 bytes per thing.
+/// entered or left. Its first things lie in a cache line at its number, so a walk reads memory in
+/// order. Memory: 102 bytes per thing that there is room for, and as many buckets.
 #pragma once
 
 #include "base/alloc.h"
@@ -19,15 +20,10 @@ typedef struct net_interest_near {
 /// Some things of a bucket.
 typedef struct net_interest_block {
     _Alignas(BASE_CACHE_LINE_BYTES) net_interest_near nears[NET_INTEREST_BLOCK_THINGS];
-    uint32_t count;
-    uint32_t next; ///< block of the bucket, which is full; 0: none
+    uint32_t count; ///< of the first block of a bucket 0: the bucket is empty
+    uint32_t next;  ///< block of the bucket, which is full; 0: none
 } net_interest_block;
 _Static_assert(sizeof(net_interest_block) == BASE_CACHE_LINE_BYTES, "a line");
-
-typedef struct net_interest_bucket {
-    uint32_t stamp;
-    uint32_t first; ///< block, the one with room; 0: the bucket is empty
-} net_interest_bucket;
 
 /// Where a thing is.
 typedef struct net_interest_spot {
@@ -39,21 +35,23 @@ typedef struct net_interest_grid {
     const base_allocator* allocator;
     uint32_t dimensions;
     uint32_t bits, row_bits; ///< 2^bits buckets in a row, 2^row_bits rows
+    uint32_t layer;          ///< rows from one layer of the world to the next
     float cells_per_unit;
-    net_interest_bucket* buckets;
+    uint32_t* stamps;           ///< [bucket]
     uint32_t* row_stamps;       ///< [row]: the latest of its buckets
     uint32_t count;             ///< of things in it
     net_interest_spot* spots;   ///< [thing]
-    net_interest_block* blocks; ///< from 1: at most one for each thing
-    uint32_t spot_capacity, block_capacity;
+    net_interest_block* blocks; ///< [bucket]: its first one; the others follow
+    uint32_t spot_capacity;
     uint32_t block_end;  ///< above the highest ever used
     uint32_t free_block; ///< 0: none; the others by `next`
 } net_interest_grid;
 
 void net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
                             uint32_t dimensions, float cell);
-/// Room for things below `count`.
-void net_interest_grid_reserve(net_interest_grid* grid, uint32_t count);
+/// Room for things below `count`. With more room there are other buckets: those of things get the
+/// stamp.
+void net_interest_grid_reserve(net_interest_grid* grid, uint32_t count, uint32_t stamp);
 /// Add a thing, or move it. The old and the new bucket get the stamp. Any floats are valid.
 void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3],
                            uint32_t stamp);
@@ -61,14 +59,6 @@ void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t 
 
 /// Check the whole structure (asserts).
 void net_interest_grid_validate(const net_interest_grid* grid);
-
-/// The row of buckets of a second and third coordinate. Rows of one layer of the world lie side by
-/// side, and layers lie NET_INTEREST_LAYER apart, so a flat world uses all rows, in any
-/// orientation.
-#define NET_INTEREST_LAYER 64u
-static inline uint32_t net_interest_grid_row(uint32_t y, uint32_t z, uint32_t row_mask) {
-    return (y + NET_INTEREST_LAYER * z) & row_mask;
-}
 
 /// A walk, row by row, over the buckets of a ring around a place in which something changed.
 typedef struct net_interest_cells {
@@ -97,7 +87,7 @@ static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* 
                 continue;
             }
             *bucket = cells->row | ((cells->low[0] + cells->x++) & ((1u << cells->grid->bits) - 1));
-            if (cells->grid->buckets[*bucket].stamp > cells->since) return true;
+            if (cells->grid->stamps[*bucket] > cells->since) return true;
         }
     } while (net_interest_cells_next_row(cells));
     return false;

@@ -77,7 +77,10 @@ static void reserve_index(net_interest* interest, uint32_t index) {
     BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room);
     BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room);
     BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room);
-    if (interest->has_grids) net_interest_grid_reserve(&interest->entities, room);
+    if (interest->has_grids && room > interest->entities.spot_capacity) {
+        net_interest_grid_reserve(&interest->entities, room, interest->step);
+        interest->global_step = interest->step; // what left a bucket is not known any more
+    }
     if (interest->rules.owner) net_interest_lists_reserve(&interest->owned, room);
     if (interest->rules.together) net_interest_lists_reserve(&interest->together, room);
     for (uint32_t i = 0; i < interest->config.lanes; i++) {
@@ -479,7 +482,8 @@ static void reserve_client(net_interest* interest) {
     BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity, room);
     BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity, room);
     base_bitset_reserve(&interest->observers, room);
-    if (interest->has_grids) net_interest_grid_reserve(&interest->viewpoints, room + 1);
+    if (interest->has_grids)
+        net_interest_grid_reserve(&interest->viewpoints, room + 1, interest->step);
 }
 
 // The turn with the fewest clients. Spectators are not counted: the turns of players would differ.

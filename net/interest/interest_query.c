@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-enum { BUCKETS_AHEAD = 8 };
+enum { BUCKETS_AHEAD = 16 };
 
 // ---- finding members ----
 
@@ -323,24 +323,22 @@ static void gather_near(const net_interest* interest, net_interest_scratch* scra
     const float eye[3] = {client->at[0], client->at[1], client->at[2]};
     net_interest_cells cells =
         net_interest_grid_around(grid, eye, look.radius, look.hole, look.since);
-    uint32_t ahead[BUCKETS_AHEAD] = {0}; // first blocks, on their way from memory
-    for (uint32_t n = 0, end = UINT32_MAX, bucket = 0; n < end; n++) {
-        uint32_t* const place = &ahead[n % BUCKETS_AHEAD];
-        uint32_t b = *place;
-        if (end == UINT32_MAX && !net_interest_cells_next(&cells, &bucket)) end = n + BUCKETS_AHEAD;
-        *place = end == UINT32_MAX ? grid->buckets[bucket].first : 0;
-        __builtin_prefetch(&blocks[*place]);
-        for (const net_interest_block* block; b; b = block->next) {
-            block = &blocks[b];
-            const net_interest_near *near = block->nears, *last = near + block->count;
-            for (; near < last; near++) {
-                const float distance2 = net_interest_distance2(near->at, eye);
-                if (distance2 <= radius2 && distance2 > hole2 &&
-                    traits[near->thing].stamp > look.since)
-                    net_interest_include(scratch, near->thing);
+    uint32_t ahead[BUCKETS_AHEAD], count; // buckets, on their way from memory
+    do {
+        for (count = 0; count < BUCKETS_AHEAD && net_interest_cells_next(&cells, &ahead[count]);)
+            __builtin_prefetch(&blocks[ahead[count++]]);
+        for (uint32_t n = 0; n < count; n++)
+            for (uint32_t b = ahead[n], next = 1; next; b = next) {
+                next = blocks[b].next;
+                const net_interest_near *near = blocks[b].nears, *last = near + blocks[b].count;
+                for (; near < last; near++) {
+                    const float distance2 = net_interest_distance2(near->at, eye);
+                    if (distance2 <= radius2 && distance2 > hole2 &&
+                        traits[near->thing].stamp > look.since)
+                        net_interest_include(scratch, near->thing);
+                }
             }
-        }
-    }
+    } while (count == BUCKETS_AHEAD);
 }
 
 void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
@@ -391,13 +389,15 @@ static void find_near(net_interest* interest, uint32_t index, float factor) {
     net_interest_cells cells =
         net_interest_grid_around(grid, position, interest->rules.radius * factor, 0.0f, 0);
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);)
-        for (uint32_t b = grid->buckets[bucket].first; b; b = grid->blocks[b].next)
+        for (uint32_t b = bucket, next = 1; next; b = next) {
+            next = grid->blocks[b].next;
             for (uint32_t i = 0; i < grid->blocks[b].count; i++) {
                 const net_interest_client* client =
                     &interest->clients[grid->blocks[b].nears[i].thing - 1];
                 if (net_interest_is_near(client, facts, position, client->radius * factor))
                     add_observer(interest, client);
             }
+        }
     for (uint32_t i = 0; i < interest->wide_count; i++) {
         const net_interest_client* client = &interest->clients[interest->wide[i]];
         if (net_interest_is_near(client, facts, position, client->radius * factor))

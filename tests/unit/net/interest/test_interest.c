@@ -186,18 +186,18 @@ PLAYER_CASE(a_client_who_was_not_asked_stays_due) {
     assert_false(net_interest_is_due(t->interest, 1));
 }
 
-// Eight clients, 1,000 apart: an entity that changes sides beside one of them is nothing to the
+// Eight clients in two rows, 1,100 apart: an entity that changes sides beside one of them is nothing to the
 // others. With many changes all look again in their turns.
 RULED_CASE(a_change_of_sides_concerns_who_sees_the_entity) {
     enum { CLIENTS = 8, CROWD = NET_INTEREST_CONCERNED_MAX + 1 };
     ecs_entity units[CROWD], players[CLIENTS + 1];
     for (uint32_t c = 1; c <= CLIENTS; c++) {
-        players[c] = interest_make(t, "unit", (float)c * 1000, 0);
+        players[c] = interest_make(t, "unit", (float)c * 1100, (float)(c & 1) * 400);
         interest_join(t, c, players[c]);
         interest_set(t, players[c], t->side, 7);
     }
     for (uint32_t i = 0; i < CROWD; i++)
-        units[i] = interest_make(t, "unit", 3001, (float)i / CROWD);
+        units[i] = interest_make(t, "unit", 3301, 400 + (float)i / CROWD);
     interest_steps(t, 40 * NET_INTEREST_EVERY_TICKS); // until no entity is young
     interest_step(t);
     assert_int_equal(t->queries, 0);
