@@ -3,11 +3,9 @@
 #include "program.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "host/output.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

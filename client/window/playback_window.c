@@ -10,7 +10,6 @@
 #include "window/screens.h"
 #include "window/window.h"
 
-#include "base/text.h"
 #include "host/output.h"
 
 #include <stdio.h>

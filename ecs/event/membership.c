@@ -24,8 +24,6 @@
 #include "table/storage.h"
 #include "type/world.h"
 
-#include <string.h>
-
 static uint32_t list_length(const ecs_membership_list* list) {
     BASE_ASSERT(list->holes <= list->count);
     return list->count - list->holes;

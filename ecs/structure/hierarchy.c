@@ -29,8 +29,6 @@
 #include "table/query_cache.h"
 #include "type/type_registry.h"
 
-#include <string.h>
-
 ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     BASE_ASSERT(!world->is_sealed);
     ecs_hierarchy* hierarchy = world->hierarchy;

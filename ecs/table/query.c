@@ -21,7 +21,6 @@
 // Which archetypes match is the business of groups, which queries share; a query adds
 // where its own terms' columns are, in its own order.
 #include "base/assert.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "table/query_cache.h"
 #include "template/template_registry.h"

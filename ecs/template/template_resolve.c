@@ -7,7 +7,6 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "ecs/hierarchy.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 

@@ -10,7 +10,6 @@
 #include "ecs/inspect.h"
 #include "type/type_registry.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { ELEMENT_BYTES = 64 };

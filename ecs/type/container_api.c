@@ -4,8 +4,6 @@
 
 #include "base/assert.h"
 
-#include <string.h>
-
 static const ecs_container_body* body_of(const ecs_list* list) {
     return list->own.body;
 }

@@ -12,7 +12,6 @@
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
-#include "structure/loading.h"
 #include "structure/transition.h"
 #include "table/row.h"
 #include "table/storage.h"

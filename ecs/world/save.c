@@ -31,7 +31,6 @@
 #include "structure/loading.h"
 #include "table/entity.h"
 #include "table/storage.h"
-#include "table/track.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 

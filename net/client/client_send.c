@@ -4,7 +4,6 @@
 #include "client/client_state.h"
 
 #include "client/presenter_face.h"
-#include "session/packet_header.h"
 
 #include "ecs/debug.h"
 

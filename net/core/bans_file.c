@@ -3,7 +3,6 @@
 // list as it is.
 #include "core/bans.h"
 
-#include "base/assert.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>

@@ -24,7 +24,6 @@
 #include <link.h>
 #include <sys/statvfs.h>
 #endif
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>

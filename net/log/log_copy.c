@@ -14,7 +14,6 @@
 #include "log/log_read.h"
 #include "net/log_tools.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

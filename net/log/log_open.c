@@ -10,7 +10,6 @@
 #include "log/log_segment.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <sys/file.h>
 
 // ---- the end of a log ----

@@ -11,7 +11,6 @@
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/macros.h"
 #include "base/text.h"
 #include "log/log_record.h"
 #include "log/log_segment.h"

@@ -13,7 +13,6 @@
 #include "log/log_segment.h"
 
 #include <inttypes.h>
-#include <sodium.h>
 #include <string.h>
 
 // ---- blocks ----

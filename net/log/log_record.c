@@ -14,7 +14,6 @@
 #include "state/schema.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {

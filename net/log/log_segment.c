@@ -5,11 +5,9 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/text.h"
-#include "log/log_read.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "net/match.h"
 #include "proto/codec.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // Lines of JSON about a log: texts, entities, messages, and the items of its records.

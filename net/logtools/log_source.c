@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "ecs/save.h"
 #include "log/log_read.h"
-#include "replay/log_replay.h"
 #include "net/log_tools.h"
 
 #include <inttypes.h>

@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "log/log_read.h"
 #include "replay/log_state.h"
 #include "state/schema.h"
 

@@ -8,7 +8,6 @@
 #include "ecs/change.h"
 #include "ecs/save.h"
 #include "net/match.h"
-#include "state/schema.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -14,10 +14,7 @@
 // base, so the client keeps it. A base beyond an age of 8 bits is named "settled", which is legal
 // only if nothing was sent between it and then. Otherwise the row is absolute, against the
 // template's defaults.
-#include "base/assert.h"
 #include "replicate/repl_state.h"
-
-#include <string.h>
 
 enum {
     BASE2_TICKS_MAX = 16,

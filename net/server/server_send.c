@@ -31,8 +31,6 @@
 
 #include "base/assert.h"
 
-#include <string.h>
-
 #define STATE_ENVELOPE_BYTES_MAX                                                                   \
     52u ///< of a StatePacket without events and snapshot, at its longest
 #define EVENT_BYTES_EVERY_PACKET 88u ///< beside a snapshot of NET_SNAPSHOT_BYTES_MIN

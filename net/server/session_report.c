@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 // A place for one more report.
 static uint32_t find_place(net_server* server) {

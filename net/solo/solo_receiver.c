@@ -5,8 +5,6 @@
 
 #include "base/assert.h"
 
-#include <string.h>
-
 enum { EPOCH_MASK = (1 << NET_SOLO_EPOCH_BITS) - 1 };
 
 net_solo_receiver* net_solo_receiver_create(const base_allocator* allocator) {

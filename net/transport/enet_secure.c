@@ -8,7 +8,6 @@
 #include "base/assert.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 bool net_connect_gate_pass(net_connect_gate* gate, uint32_t host, uint64_t now_us) {
     static const net_budget_rate of_all = {1000000 / NET_CONNECTS_PER_SECOND,

@@ -15,8 +15,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 
-#include <string.h>
-
 enum {
     WIRE_VARINT = 0,
     WIRE_64BIT = 1,

@@ -11,8 +11,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 
-#include <string.h>
-
 enum { WORD_BITS = 64, GOLOMB_ORDER_MAX = 31, GOLOMB_BITS_MAX = 32 };
 
 static uint64_t low_mask(uint32_t count) {

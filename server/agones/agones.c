@@ -19,7 +19,6 @@
 #include "base/json.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ANNOTATIONS_MAX 4u

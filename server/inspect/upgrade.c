@@ -3,8 +3,6 @@
 // duplicated, and libmicrohttpd's own is given back at once.
 #include "http.h"
 
-#include "base/assert.h"
-
 #include <fcntl.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>

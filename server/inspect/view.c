@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "view.h"
 
-#include "base/assert.h"
 #include "base/text.h"
 #include "ecs/inspect.h"
 #include "net/socket.h"

@@ -2,7 +2,6 @@
 // Where the sent bits go, and one packet taken apart.
 #include "view.h"
 
-#include "base/text.h"
 #include "net/explain.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
 #include "metrics.h"
 #include "view.h"
 
-#include "base/text.h"
 #include "net/socket.h"
 #include "host/output.h"
 

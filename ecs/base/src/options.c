@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

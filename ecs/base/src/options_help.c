@@ -7,10 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 // --help on one screen: usage, one line per common option with its default, and the names of the
 // others beside the heading of their group; --help=all explains them. So a program with many
