@@ -2,6 +2,8 @@
 /// A boxed type: cells are pointers, and what takes a cell must not get an object.
 #pragma once
 
+#include "test.h"
+
 #include "ecs/ecs.h"
 
 typedef struct hull {
@@ -9,13 +11,10 @@ typedef struct hull {
 } hull;
 
 static inline void hull_create(const ecs_type_context* context, void* value) {
-    (void)context;
     *(hull*)value = (hull){.crew = 1};
 }
 
-static inline void hull_destroy(const ecs_type_context* context, void* value) {
-    (void)context, (void)value;
-}
+static inline void hull_destroy(const ecs_type_context* context, void* value) {}
 
 /// Register it as "hull".
 static inline ecs_result hull_register(ecs_world* world, const base_reporter* reporter) {

@@ -22,7 +22,6 @@ static inline uint32_t names_find(void* context, const char* host, net_address* 
           "192.0.2.1:0"}},
     };
     uint32_t count = 0;
-    (void)context;
     for (size_t i = 0; i < BASE_COUNT(TABLE); i++)
         for (size_t k = 0; strcmp(host, TABLE[i].host) == 0 && k < 10 && count < capacity; k++)
             if (TABLE[i].addresses[k])

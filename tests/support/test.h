@@ -19,6 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Callbacks of cases use what they need of their parameters.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /// Tests run with the user's numbers and letters, as in a host that sets its locale: nothing of
 /// ours may depend on them.
 __attribute__((constructor)) static void test_take_locale(void) {
@@ -89,7 +92,6 @@ int test_run(void);
 #define CASE(name)                                                                                 \
     static void name(void);                                                                        \
     static void name##_run(void** state) {                                                         \
-        (void)state;                                                                               \
         name();                                                                                    \
     }                                                                                              \
     TEST_ADD(name)                                                                                 \
@@ -104,7 +106,6 @@ int test_run(void);
     static void name##_run(void** state) {                                                         \
         type object;                                                                               \
         type* self = &object;                                                                      \
-        (void)state;                                                                               \
         open;                                                                                      \
         name(self);                                                                                \
         close;                                                                                     \
@@ -119,7 +120,6 @@ int test_run(void);
     static void name##_run(void** state) {                                                         \
         type object;                                                                               \
         type* self = &object;                                                                      \
-        (void)state;                                                                               \
         open;                                                                                      \
         name(self, make);                                                                          \
         close;                                                                                     \
@@ -132,12 +132,27 @@ int test_run(void);
     static void name(type* self);                                                                  \
     static void name##_run(void** state) {                                                         \
         type* self = make;                                                                         \
-        (void)state;                                                                               \
         name(self);                                                                                \
         take_back;                                                                                 \
     }                                                                                              \
     TEST_ADD(name)                                                                                 \
     static void name(type* self)
+
+/// A case for each of `count` rows, with an object of its own: `row` is the number of the row, also
+/// for `open` and `close`.
+#define CASE_ROWS(type, self, open, close, row, count, name)                                       \
+    static void name##_row(type* self, uint32_t row);                                              \
+    CASE(name) {                                                                                   \
+        static type object;                                                                        \
+        type* self = &object;                                                                      \
+        for (uint32_t row = 0; row < (count); row++) {                                             \
+            printf("row %u\n", row);                                                               \
+            open;                                                                                  \
+            name##_row(self, row);                                                                 \
+            close;                                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_row(type* self, uint32_t row)
 
 #define TEST_ADD(name)                                                                             \
     static test_case name##_case = {#name, name##_run, __LINE__, NULL};                            \

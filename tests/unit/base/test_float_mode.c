@@ -37,7 +37,6 @@ typedef struct workshop {
 // The owner's item ends when the worker has one.
 static void look(void* context, uint32_t item, uint32_t worker) {
     workshop* self = context;
-    (void)item;
     self->modes[worker] = base_float_mode_get();
     atomic_fetch_add(&self->begun, 1);
     while (atomic_load(&self->begun) < 2)

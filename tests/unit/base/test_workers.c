@@ -61,7 +61,6 @@ typedef struct meeting {
 } meeting;
 
 static void meet(void* context, uint32_t item, uint32_t worker) {
-    (void)item, (void)worker;
     meeting* place = context;
     pthread_mutex_lock(&place->mutex);
     place->here++;
@@ -89,7 +88,6 @@ CASE(items_run_at_the_same_time) {
 }
 
 static void run_inside(void* context, uint32_t item, uint32_t worker) {
-    (void)item;
     if (worker != 0) return;
     tally* counts = context;
     expect_assert_failure(base_workers_run(counts->workers, count_item, counts, 2));

@@ -85,7 +85,6 @@ static inline void recorder_text(void* context, float x, float y, float height, 
 }
 
 static inline float recorder_text_width(void* context, float height, const char* text) {
-    (void)context;
     return (float)strlen(text) * height * 0.5f;
 }
 
@@ -105,7 +104,6 @@ static inline float recorder_camera(void* context, float x, float y, float zoom)
 }
 
 static inline const char* recorder_player_name(void* context, uint32_t client) {
-    (void)context;
     return client == 1 ? "Ada" : NULL;
 }
 

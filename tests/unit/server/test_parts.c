@@ -14,7 +14,6 @@ static int turn(const char* name, int code) {
     return code;
 }
 static int turn_a(server_program* program) {
-    (void)program;
     return turn("a", NET_EXIT_CLEAN);
 }
 static int turn_b(server_program* program) {
@@ -22,15 +21,12 @@ static int turn_b(server_program* program) {
     return turn("b", code_of_b);
 }
 static int turn_c(server_program* program) {
-    (void)program;
     return turn("c", code_of_b == NET_EXIT_CLEAN ? NET_EXIT_CLEAN : NET_EXIT_DIVERGED);
 }
 static void say_a(const server_program* program, server_saying line, char* text, size_t bytes) {
-    (void)program;
     (void)snprintf(text, bytes, "%s", line == SERVER_SAYS_READY ? " a=1" : "");
 }
 static void say_c(const server_program* program, server_saying line, char* text, size_t bytes) {
-    (void)program;
     (void)snprintf(text, bytes, " c=%d", (int)line);
 }
 

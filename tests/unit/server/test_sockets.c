@@ -23,7 +23,6 @@ typedef struct fixture {
 
 static net_secure_end admit(void* context, const net_address* from, const net_token* token,
                             net_peer_identity* identity, net_token* resume, net_token* later) {
-    (void)context, (void)later;
     *identity = (net_peer_identity){.address = *from};
     *resume = *token;
     return NET_SECURE_END_NONE;

@@ -6,7 +6,6 @@
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
 
 static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
     const ear* own = stage->context;
     expect_assert_failure((void)!ecs_destroy(stage->world, event->target));
     (void)ecs_command_create(stage->world, own->hearing->store.ball, NULL, 0);

@@ -4,13 +4,11 @@
 static const char* hit_events[] = {"hit"};
 
 static void on_first(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)event;
     assert_int_equal(rows->count, 0);
     store_mark(stage->context, "1");
 }
 
 static void on_second(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)event, (void)rows;
     store_mark(stage->context, "2");
 }
 
@@ -27,7 +25,6 @@ STORE_OPEN_CASE(handlers_run_in_their_order) { // S5.12
 }
 
 static void on_chain(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
     store* fixture = stage->context;
     const store_hit* hit = event->payload;
     char text[32];

@@ -19,12 +19,10 @@ static const ecs_field load_mesh_fields[] = {
 };
 
 static inline void load_mesh_create(const ecs_type_context* context, void* value) {
-    (void)context;
     memset(value, 0, sizeof(load_mesh));
 }
 
 static inline void load_mesh_destroy(const ecs_type_context* context, void* value) {
-    (void)context;
     memset(value, 0xdd, sizeof(load_mesh));
 }
 

@@ -137,7 +137,6 @@ typedef struct hit_log {
 } hit_log;
 
 static void record_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
     hit_log* log = stage->context;
     log->amounts[log->count++] = *(const int32_t*)event->payload;
 }
@@ -294,7 +293,6 @@ CASE(clearing_and_changing_forget) {
 }
 
 static void poll_in_a_stage(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     (void)ecs_loading_poll(stage->world);
 }
 

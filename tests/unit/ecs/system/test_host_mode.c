@@ -16,12 +16,10 @@ static void halve(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void ping(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     (void)ecs_event_broadcast(stage->world, ((const store*)stage->context)->ping, NULL);
 }
 
 static void hear(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)event, (void)rows;
     float* sum = stage->context;
     *sum += *sum / 3.0f;
 }

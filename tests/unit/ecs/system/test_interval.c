@@ -4,14 +4,12 @@
 #include "sample_world.h"
 
 static void count_turn(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     char text[24];
     (void)snprintf(text, sizeof(text), "%llu ", (unsigned long long)stage->tick);
     store_mark(stage->context, text);
 }
 
 static void resync(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
     int32_t* hp = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++)
         hp[i]++;

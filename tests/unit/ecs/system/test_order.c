@@ -181,7 +181,6 @@ STORE_OPEN_CASE(an_order_that_is_wrong_is_refused_by_name) { // S5.12
 }
 
 static void mark_event(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)event, (void)rows;
     store_mark(stage->user, stage->context);
 }
 

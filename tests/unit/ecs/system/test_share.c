@@ -120,7 +120,6 @@ static void move_rows(const ecs_stage* stage, void* context, const ecs_part* par
 }
 
 static void run_walk(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     walkers* all = stage->context;
     memset(all->order, 0, sizeof all->order);
     all->parts = ecs_stage_share_rows(stage, all->query, move_rows, all);
@@ -256,7 +255,6 @@ static void run_part(const ecs_stage* stage, void* context, const ecs_part* part
 }
 
 static void run_trespass(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     trespass* self = stage->context;
     assert_int_equal(ecs_stage_share_rows(stage, self->query, run_part, self), 1);
 }
@@ -305,7 +303,6 @@ CASE(what_parts_may_not_do_is_asserted) { // B10
 }
 
 static void run_without_quantum(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     (void)ecs_stage_share(stage, 10, count_items, NULL);
 }
 

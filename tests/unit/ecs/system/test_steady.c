@@ -36,12 +36,10 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
 }
 
 static void on_change(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)event, (void)rows;
     ++*(uint64_t*)stage->context;
 }
 
 static void on_member(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
-    (void)entities;
     *(uint64_t*)stage->context += count;
 }
 

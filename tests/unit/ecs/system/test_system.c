@@ -71,7 +71,6 @@ STORE_OPEN_CASE(stages_and_systems_are_limited) {
 }
 
 static void run_step_again(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     ecs_step step = {.tick = 5, .dt = 1};
     expect_assert_failure(ecs_world_step(stage->world, &step));
     store* fixture = stage->context;
@@ -92,7 +91,6 @@ STORE_OPEN_CASE(a_step_before_seal_asserts) {
 
 static void on_where(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     ecs_where where;
-    (void)event, (void)rows;
     if (ecs_running_where(ecs_running_here(), &where)) *(ecs_where*)stage->context = where;
 }
 

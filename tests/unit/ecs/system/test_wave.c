@@ -171,7 +171,6 @@ static void run_ranges(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void record_range(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
     store_hit hit;
     memcpy(&hit, event->payload, sizeof hit);
     char text[32];
@@ -238,7 +237,6 @@ CASE(rows_are_cut_at_whole_lines) { // S5.14
 // ---- chance ----
 
 static void run_ask(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     base_rng own = ecs_stage_rng(stage, ECS_ENTITY_NONE), other = ecs_stage_rng(stage, 7);
     base_rng again = ecs_stage_rng(stage, 7);
     assert_true(base_rng_u64(&own) != base_rng_u64(&other));

@@ -47,7 +47,6 @@ static ecs_result table_list(void* context, const char* folder,
 }
 
 static void table_spell(void* context, const char* path, char* target, size_t bytes) {
-    (void)context;
     (void)snprintf(target, bytes, "/game/%s", path);
 }
 

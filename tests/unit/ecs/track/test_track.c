@@ -62,7 +62,6 @@ STORE_CASE(not_a_number_equals_any_other_payload_of_it) {
 }
 
 static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
     uint8_t* team = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++)
         team[i] = (uint8_t)(team[i] + (ecs_entity_index(rows->entities[i]) % 7 == 3));

@@ -20,7 +20,6 @@ typedef struct ship_counts {
 static ship_counts counts;
 
 static void ship_create(const ecs_type_context* context, void* value) {
-    (void)context;
     *(ship*)value = (ship){.crew = 1, .made = 1, .self = value};
     counts.creates++;
 }
@@ -45,7 +44,6 @@ static void ship_assign(const ecs_type_context* context, void* target, const voi
 }
 
 static void ship_reset(const ecs_type_context* context, void* value) {
-    (void)context;
     ship* self = value;
     self->crew = 1;
     counts.resets++;
@@ -272,7 +270,6 @@ static void image_write(const void* value, base_bytes* bytes) {
 }
 
 static bool image_read(const ecs_type_context* context, void* value, base_reader* reader) {
-    (void)context;
     ship* self = value;
     self->crew = (int32_t)base_reader_u32(reader);
     self->made = base_reader_u32(reader);

@@ -16,7 +16,6 @@ static void send_player(duel* at) {
 }
 
 static void steer(void* context, const net_player_context* player, void* input) {
-    (void)context;
     *(int32_t*)input = (int32_t)(player->input_number % 10);
 }
 

@@ -19,7 +19,6 @@ typedef struct asking {
 static asking* the_asking; // a transport has no context of its own
 
 static void note_ask(net_transport* transport, const net_address* others, uint32_t count) {
-    (void)transport;
     the_asking->asks++;
     the_asking->last_count = count;
     for (uint32_t i = 0; i < count; i++)
@@ -146,7 +145,6 @@ ASKING_CASE(addresses_that_are_none_are_faults) {
 // A server of the internet names no machine in a player's home.
 static bool know_public(const net_transport* transport, net_peer peer,
                         net_peer_identity* identity) {
-    (void)transport, (void)peer;
     identity->address = address_of("198.51.100.1:7777");
     return true;
 }

@@ -4,12 +4,11 @@
 /// The messages are those of the test game.
 #pragma once
 
+#include "test.h"
+
 #include "net/game.h"
 
 #include "swarm.pb-c.h"
-
-#include <stdio.h>
-#include <string.h>
 
 enum { LIBRARY_PAGES = 12, LIBRARY_QUIET_SETTING = 0 };
 
@@ -41,7 +40,6 @@ static const char LIBRARY_TEXT[] =
     "    \"reader:u32\"{ _track:b=yes; value:u32=0 } }\n";
 
 static inline ecs_result library_types(ecs_world* world, const base_reporter* reporter) {
-    (void)reporter;
     static const ecs_field STEER[] = {
         {"dx", 0, ECS_FIELD_I32, 1, {0, 0, 0}},
     };
@@ -79,7 +77,6 @@ static inline void library_write_inside(library* self, ecs_world* world, ecs_ent
 }
 
 static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
-    (void)none;
     library* self = stage->context;
     ecs_world* world = stage->world;
     base_rng* rng = ecs_world_rng(world);
@@ -125,7 +122,6 @@ static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
 // On clients: count the events, and the events whose page the client has.
 static inline void library_hear(const ecs_stage* stage, const ecs_event* event,
                                 const ecs_rows* rows) {
-    (void)rows;
     library* self = stage->context;
     self->heard++;
     self->heard_there += ecs_is_alive(stage->world, ((const library_note*)event->payload)->page);
@@ -133,7 +129,6 @@ static inline void library_hear(const ecs_stage* stage, const ecs_event* event,
 
 static inline ecs_result library_systems(ecs_world* world, void** out,
                                          const base_reporter* reporter) {
-    (void)reporter;
     static const ecs_term PAGES[] = {
         {"title", "t", ECS_READ}, {"pos", "p2", ECS_READ}, {"owner", "u32", ECS_READ}};
     static const char* const SERVER[] = {"server"};
@@ -199,8 +194,6 @@ static inline ecs_entity library_join(ecs_world* world, void* context,
 
 static inline void library_leave(ecs_world* world, void* context, uint32_t client,
                                  ecs_entity entity) {
-    (void)context;
-    (void)client;
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
 

@@ -60,11 +60,9 @@ static void try_create(const net_game_module* game, const char* templates, const
 
 static net_game_start fault_start;
 static void faulty_start(ecs_world* world, void* context, const net_game_start* start) {
-    (void)world, (void)context;
     start->fault(start->fault_context, "rules.lua", 12, "is wrong");
 }
 static void keep_fault(ecs_world* world, void* context, const net_game_start* start) {
-    (void)world, (void)context;
     fault_start = *start;
 }
 
@@ -88,7 +86,6 @@ CASE(a_fault_during_start_refuses_the_match) {
 }
 
 static ecs_result fail_types(ecs_world* world, const base_reporter* reporter) {
-    (void)world;
     base_report(reporter, NULL, 0, "no types today");
     return ECS_ERR_FULL;
 }
@@ -145,7 +142,6 @@ static void keep_start(ecs_world* world, void* context, const net_game_start* st
 }
 
 static ecs_entity keep_join(ecs_world* world, void* context, const net_game_player* player) {
-    (void)world, (void)context;
     joined_last = *player;
     if (player->user_bytes > 0) memcpy(user_last, player->user_data, player->user_bytes);
     return ECS_ENTITY_NONE;
@@ -391,7 +387,6 @@ TABLE_CASE(a_save_that_is_cut_is_refused, 5) {
 static uint32_t scene_count_at_start;
 
 static void scene_start(ecs_world* world, void* context, const net_game_start* start) {
-    (void)context, (void)start;
     scene_count_at_start = ecs_world_entity_count(world);
 }
 

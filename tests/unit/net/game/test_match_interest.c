@@ -21,13 +21,11 @@ static ecs_result scope_types(ecs_world* world, const base_reporter* reporter) {
 }
 
 static ecs_result scope_systems(ecs_world* world, void** context, const base_reporter* reporter) {
-    (void)reporter;
     *context = ecs_world_context(world, sizeof(scope_game));
     return ECS_OK;
 }
 
 static void scope_start(ecs_world* world, void* context, const net_game_start* start) {
-    (void)world;
     scope_game* game = context;
     game->has_started = true;
     game->services = start->services;
@@ -36,7 +34,6 @@ static void scope_start(ecs_world* world, void* context, const net_game_start* s
 }
 
 static ecs_entity scope_join(ecs_world* world, void* context, const net_game_player* player) {
-    (void)world;
     const net_game_services* services = ((scope_game*)context)->services;
     // The client has no player yet, but the services already accept its number.
     if (services) services->set_groups(services->context, player->client, 1u << player->client);

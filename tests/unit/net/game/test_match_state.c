@@ -45,7 +45,6 @@ static void own_stop(ecs_world* world, void* context) {
 }
 
 static ecs_result own_save(ecs_world* world, void* context, base_bytes* bytes) {
-    (void)world;
     assert_non_null(context);
     uint8_t* target = base_bytes_extend(bytes, own.size);
     if (target) memset(target, own.value, own.size);

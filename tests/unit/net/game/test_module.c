@@ -389,12 +389,10 @@ static void refuse(const net_game_module* table, const char* why) {
     } while (false)
 
 static ecs_result save_nothing(ecs_world* world, void* context, base_bytes* bytes) {
-    (void)world, (void)context, (void)bytes;
     return ECS_OK;
 }
 
 static ecs_result load_nothing(ecs_world* world, void* context, base_reader* reader) {
-    (void)world, (void)context, (void)reader;
     return ECS_OK;
 }
 

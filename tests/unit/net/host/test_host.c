@@ -74,7 +74,6 @@ static bool write_two_lines(void* context, void* file) {
 }
 
 static bool write_half(void* context, void* file) {
-    (void)context;
     net_host_write_line(file, "half");
     return false;
 }

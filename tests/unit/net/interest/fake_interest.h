@@ -71,7 +71,6 @@ static inline void fake_scopes_destroy(net_interest* interest) {
 }
 
 void net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
-    (void)tick;
     interest->history = history;
 }
 
@@ -88,7 +87,6 @@ bool net_interest_is_due(const net_interest* interest, uint32_t client) {
 }
 
 bool net_interest_has_due(const net_interest* interest) {
-    (void)interest;
     return true;
 }
 
@@ -102,7 +100,6 @@ static inline net_interest_entity fake_entry(const net_interest* interest, uint3
 void net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
                         const net_interest_entity* members, uint32_t member_count,
                         net_interest_answer* answer) {
-    (void)lane;
     *answer = (net_interest_answer){.enter = interest->enter,
                                     .leave = interest->leave,
                                     .changed = interest->changed,

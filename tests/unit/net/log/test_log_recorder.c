@@ -36,9 +36,6 @@ typedef struct play {
 } play;
 
 static bool drop_event(void* sender, uint32_t message, const void* payload) {
-    (void)sender;
-    (void)message;
-    (void)payload;
     return false;
 }
 
@@ -284,14 +281,11 @@ PLAY_CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one, "break
 }
 
 static ssize_t write_unless_full(void* context, int fd, const void* data, size_t size) {
-    (void)context;
     errno = ENOSPC;
     return is_full ? -1 : write(fd, data, size);
 }
 
 static int sync_nothing(void* context, int fd) {
-    (void)context;
-    (void)fd;
     return 0;
 }
 

@@ -31,7 +31,6 @@ static net_result watch_log(const char* file, uint64_t tick_max, base_bytes* rec
 
 static record_act keep_payload(void* context, uint32_t number, const net_log_block* block,
                                uint8_t* payload) {
-    (void)number;
     base_bytes_write(context, payload, block->unpacked_bytes);
     return RECORD_DROP;
 }

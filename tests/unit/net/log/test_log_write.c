@@ -186,7 +186,6 @@ static int stalled[2]; // a pipe: the disk answers when it has a byte
 static uint32_t stall_calls;
 
 static ssize_t stalled_write(void* context, int fd, const void* data, size_t size) {
-    (void)context;
     char byte;
     // Prologue and header pass.
     if (++stall_calls > 2) assert_int_equal(read(stalled[0], &byte, 1), 1);

@@ -54,8 +54,6 @@ static inline void mirror_on_applied(void* context, ecs_entity entity, ecs_tick 
 static inline void mirror_on_row(void* context, ecs_entity entity, const net_row_template* entry,
                                  ecs_tick tick, const uint64_t* row) {
     mirror_side* m = context;
-    (void)entry;
-    (void)row;
     m->rows++;
     m->sunk_entity = entity;
     m->sunk_tick = tick;

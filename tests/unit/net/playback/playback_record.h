@@ -249,8 +249,6 @@ static inline void record_forge(const playback_record* self, const char* file,
 static inline record_act record_other_row_code(void* context, uint32_t number,
                                                const net_log_block* block, uint8_t* payload) {
     static const uint8_t field[] = {15 << 3, NET_LOG_ROW_CODE};
-    (void)context;
-    (void)number;
     if (block->type != NET_LOG_BLOCK_HEADER) return RECORD_KEEP;
     for (size_t i = 0; i + sizeof field <= block->unpacked_bytes; i++) {
         if (memcmp(payload + i, field, sizeof field) != 0) continue;

@@ -44,7 +44,6 @@ typedef struct forgery {
 static record_act forge(void* context, uint32_t number, const net_log_block* block,
                         uint8_t* payload) {
     const forgery* by = context;
-    (void)number;
     if (block->type == NET_LOG_BLOCK_HEADER || block->type == NET_LOG_BLOCK_HEADER_COPY) {
         *schema_hash_in(payload, block->unpacked_bytes) ^= 1;
         for (uint32_t i = 0; i < by->edit_count; i++)

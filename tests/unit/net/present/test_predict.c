@@ -85,13 +85,11 @@ static void count_restored(ecs_world* world, void* context) {
 }
 
 static ecs_result save_none(ecs_world* world, void* context, base_bytes* bytes) {
-    (void)world, (void)context, (void)bytes;
     fail();
     return ECS_OK;
 }
 
 static ecs_result load_none(ecs_world* world, void* context, base_reader* reader) {
-    (void)world, (void)context, (void)reader;
     fail();
     return ECS_OK;
 }
@@ -484,7 +482,6 @@ GAME_CASE(without_a_living_player_nothing_is_predicted, 3, 3, 0, 7) {
 
 // Only the pad itself: it does not need the balls, nor the match's singleton, if it says so.
 static bool is_own_pad(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity) {
-    (void)mirror, (void)context, (void)player, (void)entity;
     return false;
 }
 

@@ -43,7 +43,6 @@ static net_schema* make_world(const char* text, ecs_world** world) {
 }
 
 static bool find_first_tick(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
-    (void)context;
     *handle = ecs_entity_make(index, 1);
     *tick = 1;
     return true;

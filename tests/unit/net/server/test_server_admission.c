@@ -196,7 +196,6 @@ typedef enum member { MUTE, ACKING, SILENT, PLAYING, MEMBER_KINDS } member;
 
 // One tick of a member: MUTE sends nothing, SILENT stops after a second, ACKING sends no inputs.
 static void act(table* at, raw_client* raw, member kind, uint32_t tick) {
-    (void)at;
     if (kind == MUTE || (kind == SILENT && tick > 60)) return;
     uint32_t number = tick + 1;
     raw_client_inputs(raw, raw_client_packet(raw), number, kind == PLAYING || kind == SILENT, "",

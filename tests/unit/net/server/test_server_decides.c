@@ -24,7 +24,6 @@ static void leave(ecs_world* world, void* context, uint32_t client, ecs_entity e
 }
 
 static void decide(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     if (stage->tick == 60) { // in the replay, too
         assert_string_equal(services->player_name(services->context, 1), "member");
         assert_null(services->player_name(services->context, 77));

@@ -143,7 +143,6 @@ RELAY_CASE(spectators_elsewhere_see_each_tick_of_the_match, .seed = 3) {
 }
 
 static void no_line(void* context, const char* line) {
-    (void)context;
     printf("%s\n", line);
 }
 

@@ -174,7 +174,6 @@ static uint64_t resent_bytes;
 
 // As if the first peer acknowledged no control message: its window is sent again in every tick.
 static uint64_t with_resends(const net_transport* transport, net_peer peer) {
-    (void)transport;
     return (peer & (NET_PEER_SLOTS - 1)) == 0 ? resent_bytes : 0;
 }
 

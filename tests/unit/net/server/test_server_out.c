@@ -313,7 +313,6 @@ TABLE_CASE(divisor_and_rate_have_limits, .seed = 1) {
 // Everything moves in each tick: this is more data than the least rate allows, and a probe names an
 // older tick than the newest row.
 static void move_all(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     swarm_context* context = stage->context;
     ecs_query_iter iter = ecs_query_begin(stage->world, context->movers);
     while (ecs_query_next(&iter)) {
@@ -377,7 +376,6 @@ static void echo(ecs_world* world, ecs_entity mote) {
 // Send an event about a new mote every tenth tick. Four ticks later, send one about a mote that is
 // destroyed.
 static void gossip_es(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     ecs_world* world = stage->world;
     if (stage->tick % 10 == 0)
         echo(world, ecs_command_create(world, the_game->mote, NULL, 0));
@@ -387,7 +385,6 @@ static void gossip_es(const ecs_stage* stage, const ecs_rows* rows) {
 
 // Destroy motes after the event was delivered and before the tick ends.
 static void reaper_es(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     if (stage->tick % 10 == 4)
         (void)ecs_command_destroy(stage->world, ecs_query_first(stage->world, the_game->targets));
 }

@@ -67,7 +67,6 @@ CASE(late_acknowledgements_make_no_more_traffic) {
 
 // All walk straight, and turn now and then: the older its base, the longer a row.
 static void walk(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     const swarm_context* context = stage->context;
     ecs_query_iter iter = ecs_query_begin(stage->world, context->movers);
     for (uint64_t number = 0; ecs_query_next(&iter);) {

@@ -205,8 +205,6 @@ static net_transport* gate_wrap(net_transport* transport) {
 }
 
 static void gate_es(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
-    (void)rows;
     pthread_mutex_lock(&the_gate.mutex);
     the_gate.steps++;
     pthread_cond_broadcast(&the_gate.stepped);

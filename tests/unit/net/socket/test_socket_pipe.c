@@ -63,8 +63,6 @@ static void check_segments(struct msghdr* message) {
 }
 
 static int fake_send(int descriptor, struct mmsghdr* messages, unsigned count, int flags) {
-    (void)descriptor;
-    (void)flags;
     fake_kernel* fake = kernel();
     assert_in_range(fake->send_calls, 0, SCRIPT_MAX - 1);
     int answer = fake->answers[fake->send_calls++];
@@ -86,8 +84,6 @@ static int fake_send(int descriptor, struct mmsghdr* messages, unsigned count, i
 
 static int fake_receive(int descriptor, struct mmsghdr* messages, unsigned count, int flags,
                         struct timespec* timeout) {
-    (void)descriptor;
-    (void)timeout;
     fake_kernel* fake = kernel();
     assert_true(flags & MSG_DONTWAIT);
     assert_in_range(fake->receive_calls, 0, SCRIPT_MAX - 1);

@@ -58,7 +58,6 @@ static uint32_t ready_lines(void* context, net_web_stream** streams, uint32_t ca
 }
 
 static long read_line(void* context, net_web_stream* stream, uint8_t* bytes, size_t size) {
-    (void)context;
     line* from = line_of(stream);
     if (from->up_size == 0) return from->is_cut ? -1 : 0;
     if (size > from->up_size) size = from->up_size;
@@ -69,7 +68,6 @@ static long read_line(void* context, net_web_stream* stream, uint8_t* bytes, siz
 }
 
 static long write_line(void* context, net_web_stream* stream, const uint8_t* bytes, size_t size) {
-    (void)context;
     line* to = line_of(stream);
     if (to->is_cut) return -1;
     if (size > to->room) size = to->room;
@@ -81,12 +79,10 @@ static long write_line(void* context, net_web_stream* stream, const uint8_t* byt
 }
 
 static uint32_t unsent_of(void* context, net_web_stream* stream) {
-    (void)context;
     return line_of(stream)->unsent;
 }
 
 static void close_line(void* context, net_web_stream* stream) {
-    (void)context;
     assert_false(line_of(stream)->is_closed);
     line_of(stream)->is_closed = true;
 }
@@ -95,7 +91,6 @@ static void close_line(void* context, net_web_stream* stream) {
 
 static ssize_t client_recv(wslay_event_context_ptr frames, uint8_t* bytes, size_t size, int flags,
                            void* context) {
-    (void)flags;
     line* at = context;
     const size_t rest = at->down_size - at->down_read;
     if (size > rest) size = rest;
@@ -107,7 +102,6 @@ static ssize_t client_recv(wslay_event_context_ptr frames, uint8_t* bytes, size_
 
 static ssize_t client_send(wslay_event_context_ptr frames, const uint8_t* bytes, size_t size,
                            int flags, void* context) {
-    (void)frames, (void)flags;
     line* at = context;
     assert_in_range(at->up_size + size, 0, LINE_BYTES);
     memcpy(at->up + at->up_size, bytes, size);
@@ -116,14 +110,12 @@ static ssize_t client_send(wslay_event_context_ptr frames, const uint8_t* bytes,
 }
 
 static int client_mask(wslay_event_context_ptr frames, uint8_t* bytes, size_t size, void* context) {
-    (void)frames, (void)context;
     memset(bytes, 0x5A, size);
     return 0;
 }
 
 static void client_hear(wslay_event_context_ptr frames,
                         const struct wslay_event_on_msg_recv_arg* message, void* context) {
-    (void)frames;
     line* at = context;
     if (message->opcode == WSLAY_CONNECTION_CLOSE) {
         at->close_code = message->status_code;

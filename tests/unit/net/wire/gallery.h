@@ -33,7 +33,6 @@ static const char GALLERY_TEXT[] =
     "field { \"last:eid\"{ _track:b=yes; value:eid=0 } }\n";
 
 static inline ecs_result gallery_types(ecs_world* world, const base_reporter* reporter) {
-    (void)reporter;
     static const ecs_field FIELDS[] = {
         {"dx", offsetof(gallery_aim, dx), ECS_FIELD_I32, 1, {0, 0, 0}},
         {"dy", offsetof(gallery_aim, dy), ECS_FIELD_I32, 1, {0, 0, 0}},
@@ -44,7 +43,6 @@ static inline ecs_result gallery_types(ecs_world* world, const base_reporter* re
 }
 
 static inline void gallery_fly(const ecs_stage* stage, const ecs_rows* none) {
-    (void)none;
     gallery* self = stage->context;
     base_rng* rng = ecs_world_rng(stage->world);
     ecs_entity gone = ECS_ENTITY_NONE;
@@ -98,7 +96,6 @@ static inline void gallery_shoot(const ecs_stage* stage, const ecs_event* event,
 
 static inline ecs_result gallery_systems(ecs_world* world, void** out,
                                          const base_reporter* reporter) {
-    (void)reporter;
     static const ecs_term DUCKS[] = {{"pos", "p2", ECS_WRITE}};
     static const ecs_term FIELDS[] = {{"last", "eid", ECS_READ}};
     gallery* self = ecs_world_context(world, sizeof *self);
@@ -148,8 +145,6 @@ static inline ecs_entity gallery_join(ecs_world* world, void* context,
 
 static inline void gallery_leave(ecs_world* world, void* context, uint32_t client,
                                  ecs_entity entity) {
-    (void)context;
-    (void)client;
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
 
