@@ -175,9 +175,7 @@ static inline void store_mark(store* fixture, const char* text) {
 }
 
 /// A system that does nothing.
-static inline void store_idle(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage, (void)rows;
-}
+static inline void store_idle(const ecs_stage* stage, const ecs_rows* rows) {}
 
 static inline void store_step(store* fixture) {
     step_world(fixture->world);

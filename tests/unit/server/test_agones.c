@@ -69,9 +69,7 @@ static bool next(void* context, server_rest_event* event) {
     return false;
 }
 
-static void destroy(void* context) {
-    (void)context;
-}
+static void destroy(void* context) {}
 
 static void begin_sidecar(sidecar* self) {
     *self = (sidecar){.now_us = 1000000};

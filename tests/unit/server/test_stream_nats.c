@@ -12,19 +12,13 @@ static void* receiver;
 
 server_connection* server_connection_create(natsOptions* options, bool has_one_server,
                                             void (*wake)(void* context), void* context) {
-    (void)has_one_server;
-    (void)wake;
     natsOptions_Destroy(options);
     return context;
 }
 
-void server_connection_enter(server_connection* self) {
-    (void)self;
-}
+void server_connection_enter(server_connection* self) {}
 
-void server_connection_leave(void* self) {
-    (void)self;
-}
+void server_connection_leave(void* self) {}
 
 bool server_connection_is_up(server_connection* self) {
     return self != NULL;
@@ -44,8 +38,6 @@ bool server_connection_close(server_connection* self) {
 
 natsStatus natsConnection_Subscribe(natsSubscription** subscription, natsConnection* connection,
                                     const char* subject, natsMsgHandler handler, void* closure) {
-    (void)connection;
-    (void)subject;
     *subscription = NULL;
     receive = handler;
     receiver = closure;
@@ -54,9 +46,6 @@ natsStatus natsConnection_Subscribe(natsSubscription** subscription, natsConnect
 
 natsStatus natsSubscription_SetOnCompleteCB(natsSubscription* subscription, natsOnCompleteCB done,
                                             void* closure) {
-    (void)subscription;
-    (void)done;
-    (void)closure;
     return NATS_OK;
 }
 
@@ -64,13 +53,9 @@ int64_t natsConnection_GetMaxPayload(natsConnection* connection) {
     return connection ? 1 << 20 : 0;
 }
 
-void natsConnection_Close(natsConnection* connection) {
-    (void)connection;
-}
+void natsConnection_Close(natsConnection* connection) {}
 
-void natsConnection_Destroy(natsConnection* connection) {
-    (void)connection;
-}
+void natsConnection_Destroy(natsConnection* connection) {}
 
 // ---- answers ----
 

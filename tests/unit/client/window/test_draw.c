@@ -75,36 +75,33 @@ PICTURE_CASE(a_camera_moves_and_enlarges_what_is_drawn, 1200, 800, 600.0f, 400.0
     assert_float_equal(y, 50.0f, 0.001f);
 }
 
-CASE(the_view_lies_in_the_middle_of_any_window) {
-    static const struct {
-        uint32_t width, height;
-        float left, top, scale;
-    } cases[] = {
-        {960, 540, 75.0f, 0.0f, 0.675f}, {1200, 800, 0.0f, 0.0f, 1.0f},
-        {600, 800, 0.0f, 200.0f, 0.5f},  {2400, 800, 600.0f, 0.0f, 1.0f},
-        {64, 64, 0.0f, 10.0f, 0.05333f},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        picture p;
-        picture_open(&p, cases[i].width, cases[i].height, 1200.0f, 800.0f);
-        assert_float_equal(p.view.pixels_per_unit, cases[i].scale, 0.001f);
-        float x = 0.0f, y = 0.0f;
-        client_draw_to_canvas(p.draw, CLIENT_CANVAS_VIEW, cases[i].left + 123.0f * cases[i].scale,
-                              cases[i].top + 456.0f * cases[i].scale, &x, &y);
-        assert_float_equal(x, 123.0f, 0.05f);
-        assert_float_equal(y, 456.0f, 0.05f);
-        // The drawing is larger than the view. The bars beside the view stay.
-        p.view.rect(p.view.context, -5000.0f, -5000.0f, 20000.0f, 20000.0f, red);
-        client_draw_end(p.draw);
-        uint32_t left = (uint32_t)cases[i].left, top = (uint32_t)cases[i].top;
-        uint32_t shown = (cases[i].width - 2 * left) * (cases[i].height - 2 * top);
-        uint32_t is = picture_count(&p, 0, 0, (int)cases[i].width, (int)cases[i].height, red, 0);
-        // At most one row less at either end.
-        assert_true(is <= shown && is + 2 * cases[i].width >= shown);
-        assert_true(left == 0 || picture_is_background(&p, (int)left - 1, 20));
-        assert_true(top == 0 || picture_is_background(&p, 20, (int)top - 1));
-        picture_close(&p);
-    }
+static const struct {
+    uint32_t width, height;
+    float left, top, scale;
+} windows[] = {
+    {960, 540, 75.0f, 0.0f, 0.675f}, {1200, 800, 0.0f, 0.0f, 1.0f},
+    {600, 800, 0.0f, 200.0f, 0.5f},  {2400, 800, 600.0f, 0.0f, 1.0f},
+    {64, 64, 0.0f, 10.0f, 0.05333f},
+};
+
+CASE_ROWS(picture, p, picture_open(p, windows[i].width, windows[i].height, 1200.0f, 800.0f),
+          picture_close(p), i, BASE_COUNT(windows), the_view_lies_in_the_middle_of_any_window) {
+    assert_float_equal(p->view.pixels_per_unit, windows[i].scale, 0.001f);
+    float x = 0.0f, y = 0.0f;
+    client_draw_to_canvas(p->draw, CLIENT_CANVAS_VIEW, windows[i].left + 123.0f * windows[i].scale,
+                          windows[i].top + 456.0f * windows[i].scale, &x, &y);
+    assert_float_equal(x, 123.0f, 0.05f);
+    assert_float_equal(y, 456.0f, 0.05f);
+    // The drawing is larger than the view. The bars beside the view stay.
+    p->view.rect(p->view.context, -5000.0f, -5000.0f, 20000.0f, 20000.0f, red);
+    client_draw_end(p->draw);
+    uint32_t left = (uint32_t)windows[i].left, top = (uint32_t)windows[i].top;
+    uint32_t shown = (windows[i].width - 2 * left) * (windows[i].height - 2 * top);
+    uint32_t is = picture_count(p, 0, 0, (int)windows[i].width, (int)windows[i].height, red, 0);
+    // At most one row less at either end.
+    assert_true(is <= shown && is + 2 * windows[i].width >= shown);
+    assert_true(left == 0 || picture_is_background(p, (int)left - 1, 20));
+    assert_true(top == 0 || picture_is_background(p, 20, (int)top - 1));
 }
 
 PICTURE_CASE(the_screen_keeps_its_units_at_any_size, 1920, 1080, 1200.0f, 800.0f) {
@@ -121,24 +118,21 @@ PICTURE_CASE(the_screen_keeps_its_units_at_any_size, 1920, 1080, 1200.0f, 800.0f
     assert_float_equal(height, 1920.0f, 0.01f);
 }
 
-CASE(a_circle_is_round_and_has_a_soft_rim) {
-    static const float radii[] = {2.0f, 5.0f, 13.0f, 40.0f, 150.0f};
-    for (uint32_t i = 0; i < BASE_COUNT(radii); i++) {
-        picture p;
-        picture_open(&p, 400, 400, 400.0f, 400.0f);
-        p.view.circle(p.view.context, 200.0f, 200.0f, radii[i], white);
-        client_draw_end(p.draw);
-        float drawn = (float)picture_drawn(&p, 0, 0, 400, 400);
-        float full = (float)picture_count(&p, 0, 0, 400, 400, white, 2);
-        float area = 3.14159f * radii[i] * radii[i], rim = 2.0f * 3.14159f * radii[i];
-        assert_true(full < area + 1.0f && full > area - rim * 1.5f - 4.0f);
-        assert_true(drawn > area - 4.0f && drawn < area + rim * 1.5f + 8.0f);
-        assert_true(picture_is(&p, 200, 200, white, 2));
-        // The corner of its box is empty.
-        int corner = (int)(radii[i] * 0.8f) + 1;
-        assert_true(picture_is_background(&p, 200 + corner + 1, 200 + corner + 1));
-        picture_close(&p);
-    }
+static const float radii[] = {2.0f, 5.0f, 13.0f, 40.0f, 150.0f};
+
+CASE_ROWS(picture, p, picture_open(p, 400, 400, 400.0f, 400.0f), picture_close(p), i,
+          BASE_COUNT(radii), a_circle_is_round_and_has_a_soft_rim) {
+    p->view.circle(p->view.context, 200.0f, 200.0f, radii[i], white);
+    client_draw_end(p->draw);
+    float drawn = (float)picture_drawn(p, 0, 0, 400, 400);
+    float full = (float)picture_count(p, 0, 0, 400, 400, white, 2);
+    float area = 3.14159f * radii[i] * radii[i], rim = 2.0f * 3.14159f * radii[i];
+    assert_true(full < area + 1.0f && full > area - rim * 1.5f - 4.0f);
+    assert_true(drawn > area - 4.0f && drawn < area + rim * 1.5f + 8.0f);
+    assert_true(picture_is(p, 200, 200, white, 2));
+    // The corner of its box is empty.
+    int corner = (int)(radii[i] * 0.8f) + 1;
+    assert_true(picture_is_background(p, 200 + corner + 1, 200 + corner + 1));
 }
 
 PICTURE_CASE(lines_are_as_wide_and_long_as_asked, 400, 400, 400.0f, 400.0f) {

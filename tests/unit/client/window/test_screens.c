@@ -78,34 +78,31 @@ SCREEN_CASE(the_end_says_what_and_why_and_what_to_do) {
     assert_int_equal(picture_count(p, 0, 0, WIDTH, HEIGHT, bad, 2), 0);
 }
 
-CASE(long_reasons_are_broken_and_cut_within_the_card) {
-    static const char* const reasons[] = {"the game files differ: component pos of template "
-                                          "breakout_brick is quantised otherwise here, "
-                                          "and so is everything else that one could think of when "
-                                          "a sentence has to be very long indeed",
-                                          "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"
-                                          "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
-                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
-                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
-                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
-                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
-                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
-                                          "",
-                                          " ",
-                                          "one   two    "};
-    for (uint32_t i = 0; i < BASE_COUNT(reasons); i++) {
-        picture p;
-        picture_open(&p, WIDTH, HEIGHT, 1200.0f, 800.0f);
-        client_screen_ended(&p.screen, WIDTH, HEIGHT, true, NULL, reasons[i], NULL);
-        client_draw_end(p.draw);
-        assert_int_equal(picture_count(&p, 0, 0, 230, HEIGHT, soft, 40), 0);
-        assert_int_equal(picture_count(&p, 730, 0, 230, HEIGHT, soft, 40), 0);
-        assert_true(i > 2 || picture_count(&p, 230, 240, 500, 80, soft, 40) > 100);
-        picture_close(&p);
-    }
+static const char* const reasons[] = {"the game files differ: component pos of template "
+                                      "breakout_brick is quantised otherwise here, "
+                                      "and so is everything else that one could think of when "
+                                      "a sentence has to be very long indeed",
+                                      "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"
+                                      "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
+                                      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                                      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                      "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                      "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                                      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                                      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                      "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                      "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+                                      "",
+                                      " ",
+                                      "one   two    "};
+
+CASE_ROWS(picture, p, picture_open(p, WIDTH, HEIGHT, 1200.0f, 800.0f), picture_close(p), i,
+          BASE_COUNT(reasons), long_reasons_are_broken_and_cut_within_the_card) {
+    client_screen_ended(&p->screen, WIDTH, HEIGHT, true, NULL, reasons[i], NULL);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 230, HEIGHT, soft, 40), 0);
+    assert_int_equal(picture_count(p, 730, 0, 230, HEIGHT, soft, 40), 0);
+    assert_true(i > 2 || picture_count(p, 230, 240, 500, 80, soft, 40) > 100);
 }
 
 SCREEN_CASE(help_lists_the_games_keys_and_our_own) {

@@ -3,9 +3,7 @@
 #include "sample_world.h"
 #include "template/data_world.h"
 
-static void on_kick(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage, (void)event, (void)rows;
-}
+static void on_kick(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {}
 
 static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
 static const ecs_term other_terms[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
@@ -91,7 +89,6 @@ static uint64_t fake_clock(void) {
 }
 
 static void run_slow(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     fake_ns += stage->tick == 2 ? 500 : 100;
 }
 

@@ -129,17 +129,12 @@ DATA_CASE(quantisation_of_a_field_is_checked) {
 }
 
 static void noop_create(const ecs_type_context* context, void* value) {
-    (void)context;
     memset(value, 0, sizeof(pair));
 }
 
-static void noop_destroy(const ecs_type_context* context, void* value) {
-    (void)context, (void)value;
-}
+static void noop_destroy(const ecs_type_context* context, void* value) {}
 
-static void write_nothing(const void* value, base_bytes* bytes) {
-    (void)value, (void)bytes;
-}
+static void write_nothing(const void* value, base_bytes* bytes) {}
 
 DATA_CASE(size_align_and_functions_are_checked) {
     ecs_type_desc desc = pair_desc(pair_fields, 2);

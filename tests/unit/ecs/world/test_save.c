@@ -26,9 +26,7 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
     if (hp[0] <= 0) (void)ecs_command_destroy(stage->world, rows->entities[0]);
 }
 
-static void on_member(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
-    (void)stage, (void)entities, (void)count;
-}
+static void on_member(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {}
 
 static void open_wandering(store* fixture) {
     store_begin(fixture);
@@ -178,16 +176,12 @@ CASE(rows_are_not_made_before_their_values_can_be_there) {
 }
 
 static void fill_large(const ecs_type_context* context, void* object) {
-    (void)context;
     memset(object, 0, 1 << 15);
 }
 
-static void drop_large(const ecs_type_context* context, void* object) {
-    (void)context, (void)object;
-}
+static void drop_large(const ecs_type_context* context, void* object) {}
 
 static void copy_large(const ecs_type_context* context, void* target, const void* source) {
-    (void)context;
     memcpy(target, source, 1 << 15);
 }
 
@@ -195,12 +189,9 @@ static bool are_equal(const void* a, const void* b) {
     return memcmp(a, b, 1 << 15) == 0;
 }
 
-static void write_nothing(const void* object, base_bytes* bytes) {
-    (void)object, (void)bytes;
-}
+static void write_nothing(const void* object, base_bytes* bytes) {}
 
 static bool read_nothing(const ecs_type_context* context, void* object, base_reader* reader) {
-    (void)context, (void)object, (void)reader;
     return true;
 }
 

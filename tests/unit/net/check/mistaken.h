@@ -147,9 +147,7 @@ static void on_steer(const ecs_stage* stage, const ecs_event* event, const ecs_r
         target[i] = (float)steer->dx;
 }
 
-static void on_nothing(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage, (void)event, (void)rows;
-}
+static void on_nothing(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {}
 
 static float fly(float x, float by) {
     x += by;
@@ -183,7 +181,6 @@ static ecs_entity last_paddle(const ecs_world* world, const paddle_game* game) {
 // An event about an entity that the same tick creates and destroys.
 static void say(const ecs_stage* stage, const ecs_rows* rows) {
     const paddle_game* game = stage->context;
-    (void)rows;
     if (stage->tick != 50) return;
     const uint32_t number = 50;
     const ecs_entity brief = ecs_command_create(stage->world, game->paddle, NULL, 0);
@@ -203,7 +200,6 @@ static net_game_start line_start;
 // The last system of a tick on the server.
 static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     paddle_game* game = stage->context;
-    (void)rows;
     const ecs_entity last = last_paddle(stage->world, game);
     if (last == ECS_ENTITY_NONE) return;
     ecs_vec2* pos = ecs_get_mut(stage->world, last, game->pos);
@@ -254,7 +250,6 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void heat(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
     float* glow = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++)
         glow[i] += 0.25f;
@@ -288,7 +283,6 @@ static void draw_astray(const net_draw* to) {
 
 // Reads; a picture that makes its mistake writes.
 static void draw(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     const paddle_game* game = stage->context;
     if (is("a picture in act")) draw_astray(stage->user);
     if (is("a sprite without a file"))
@@ -301,14 +295,12 @@ static void draw(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void drift(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
     ecs_vec2* pos = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++)
         pos[i].x = fly(pos[i].x, 0.5f);
 }
 
 static void tidy_up(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
     ecs_vec2* pos = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++)
         pos[i].y = 9.0f;
@@ -447,7 +439,6 @@ static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_
 }
 
 static void mistaken_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
-    (void)context, (void)client;
     leaves_seen += ecs_world_tick(world) == 60;
     (void)!ecs_destroy(world, entity);
 }
@@ -473,24 +464,20 @@ static void mistaken_text(const net_player_context* player, const char* text) {
 
 static uint32_t mistaken_predict(ecs_world* world, void* context, ecs_entity player,
                                  net_predicted* entities, uint32_t capacity) {
-    (void)context;
     if (capacity == 0 || !ecs_is_alive(world, player)) return 0;
     entities[0] = (net_predicted){player, 1};
     return 1;
 }
 
 static bool mistaken_area(ecs_world* world, void* context, ecs_entity player, ecs_entity entity) {
-    (void)world, (void)context, (void)player, (void)entity;
     return false;
 }
 
 static net_relevance mistaken_relevance(const net_interest_question* question) {
-    (void)question;
     return NET_RELEVANT_ALWAYS;
 }
 
 static uint32_t mistaken_classes(const net_interest_question* question) {
-    (void)question;
     return 0;
 }
 

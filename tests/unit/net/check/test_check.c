@@ -16,7 +16,7 @@ typedef struct expectation {
 enum { ALL = NET_CHECK_TICKS_DEFAULT, LONG = NET_CHECK_TICKS_MAX };
 
 static heard reported;
-static const char* const said = reported.text;
+static const char* const findings = reported.text;
 
 // `asked`: bots, ticks and settings.
 static net_result check_as(const char* planted, net_check_config asked, net_check_result* result) {
@@ -47,19 +47,19 @@ static void expect(const expectation* of) {
     net_check_result result = {.ticks = 0};
     const net_result code = check(of->mistake, &result);
     const net_result expected_code =
-        strstr(said, "\nerror: ") == NULL && strncmp(said, "error: ", 7)
+        strstr(findings, "\nerror: ") == NULL && strncmp(findings, "error: ", 7)
             ? of->ticks ? NET_OK : NET_ERR_MODULE
             : NET_ERR_DIVERGED;
-    if (code != expected_code || !strstr(said, of->says) || result.warnings > of->warnings_max ||
-        result.ticks != of->ticks)
+    if (code != expected_code || !strstr(findings, of->says) ||
+        result.warnings > of->warnings_max || result.ticks != of->ticks)
         fail_msg("%s, %u ticks: expected: %s\nsaid: %s", of->mistake, (unsigned)result.ticks,
-                 of->says, said);
+                 of->says, findings);
 }
 
 CASE(a_game_without_mistakes_gets_no_line) {
     net_check_result result;
     assert_ok(check("none", &result));
-    assert_string_equal(said, "");
+    assert_string_equal(findings, "");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_DEFAULT);
     assert_int_equal(result.templates, 1);
@@ -298,10 +298,12 @@ CASE(one_bot_leaves_and_one_comes_that_sends_nothing_at_first) {
 CASE(fields_that_change_places_are_both_named) {
     net_check_result result;
     assert_ok(check("swapped field", &result));
-    assert_non_null(strstr(said, "field dx of steer does not come back from the wire, it changes "
-                                 "dy"));
-    assert_non_null(strstr(said, "field dy of steer does not come back from the wire, it changes "
-                                 "dx"));
+    assert_non_null(strstr(findings,
+                           "field dx of steer does not come back from the wire, it changes "
+                           "dy"));
+    assert_non_null(strstr(findings,
+                           "field dy of steer does not come back from the wire, it changes "
+                           "dx"));
 }
 
 // Only the first bytes of a picture are looked at: 190 x 64 pixels.
@@ -328,26 +330,27 @@ CASE(frames_that_a_sheet_does_not_have_are_named) {
 CASE(a_system_without_rows_and_a_handler_without_events_are_named) {
     net_check_result result;
     assert_ok(check("no rows", &result));
-    assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
+    assert_string_equal(findings, "note: fly_es never had a row: what it does was not checked\n");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
     assert_ok(check("no event", &result));
-    assert_string_equal(said, "note: boom_es never had an event: what it does was not checked\n");
+    assert_string_equal(findings,
+                        "note: boom_es never had an event: what it does was not checked\n");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
     assert_ok(check("late row", &result));
-    assert_string_equal(said, "");
+    assert_string_equal(findings, "");
     assert_int_equal(result.ticks, 300); // the next look after the bird of tick 290
     assert_ok(check_as("late row", (net_check_config){.ticks = 280}, &result));
-    assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
+    assert_string_equal(findings, "note: fly_es never had a row: what it does was not checked\n");
     assert_int_equal(result.ticks, 280);
 }
 
 CASE(lines_of_a_script_that_never_ran_are_named) {
     net_check_result result;
     assert_ok(check("a line that never runs", &result));
-    assert_string_equal(said, "rules.lua:5: note: line 5-7 never ran: what it does was not "
-                              "checked\n");
+    assert_string_equal(findings, "rules.lua:5: note: line 5-7 never ran: what it does was not "
+                                  "checked\n");
     assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
     assert_int_equal(result.warnings, 0);
 }
@@ -375,7 +378,7 @@ CASE(bots_ticks_and_settings_are_the_callers) {
     assert_true(result.datagrams > 2 * two.datagrams);
     const net_check_config set = {.settings = settings, .setting_count = 1};
     assert_int_equal(check_as("none", set, &result), NET_ERR_UNKNOWN);
-    assert_non_null(strstr(said, "paddle has no setting \"speed\""));
+    assert_non_null(strstr(findings, "paddle has no setting \"speed\""));
 }
 
 CASE(declarations_alone_are_checked_without_a_step) {

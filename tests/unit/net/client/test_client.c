@@ -123,24 +123,21 @@ GREETED_CASE(impossible_welcomes_are_ignored_and_counted) {
     assert_int_equal(net_client_get_report(at->client).client, 7);
 }
 
-CASE(a_goodbye_says_how_it_ended) {
-    static const struct {
-        uint32_t reason;
-        net_client_end end;
-    } CASES[] = {
-        {NET_END_GOODBYE, NET_CLIENT_END_GOODBYE}, {NET_END_LEFT, NET_CLIENT_END_GOODBYE},
-        {NET_END_TIMEOUT, NET_CLIENT_END_LOST},    {NET_END_FAULT, NET_CLIENT_END_LOST},
-        {UINT32_MAX, NET_CLIENT_END_LOST},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
-        duel at;
-        duel_open_welcomed(&at);
-        raw_server_goodbye(&at.server, CASES[i].reason);
-        duel_run(&at, 2);
-        assert_int_equal(net_client_send_event(at.client, 4, &(uint32_t){1}), NET_ERR_CLOSED);
-        duel_end_after(&at, 70, CASES[i].end);
-        duel_close(&at);
-    }
+static const struct {
+    uint32_t reason;
+    net_client_end end;
+} GOODBYES[] = {
+    {NET_END_GOODBYE, NET_CLIENT_END_GOODBYE}, {NET_END_LEFT, NET_CLIENT_END_GOODBYE},
+    {NET_END_TIMEOUT, NET_CLIENT_END_LOST},    {NET_END_FAULT, NET_CLIENT_END_LOST},
+    {UINT32_MAX, NET_CLIENT_END_LOST},
+};
+
+CASE_ROWS(duel, at, duel_open_welcomed(at), duel_close(at), i, BASE_COUNT(GOODBYES),
+          a_goodbye_says_how_it_ended) {
+    raw_server_goodbye(&at->server, GOODBYES[i].reason);
+    duel_run(at, 2);
+    assert_int_equal(net_client_send_event(at->client, 4, &(uint32_t){1}), NET_ERR_CLOSED);
+    duel_end_after(at, 70, GOODBYES[i].end);
 }
 
 WELCOMED_CASE(a_connection_that_ends_without_a_word_is_lost) {

@@ -42,31 +42,27 @@ WELCOMED_CASE(every_connection_may_ask_once) {
     assert_int_equal(net_client_get_report(at->client).dropped[NET_DROP_MALFORMED], 1);
 }
 
-CASE(who_sends_faults_is_left_after_thirty_two) {
-    static const net_channel CHANNELS[] = {NET_CHANNEL_CONTROL, NET_CHANNEL_REALTIME};
-    for (uint32_t c = 0; c < BASE_COUNT(CHANNELS); c++) {
-        duel at;
-        duel_open_welcomed(&at);
-        static uint8_t noise[1000];
-        memset(noise, 0xA5, sizeof noise);
-        const uint64_t before = sent_bytes(&at);
-        uint32_t sent = 0;
-        for (; sent < NET_CLIENT_FAULTS_MAX; sent++) {
-            (void)raw_server_send_bytes(&at.server, CHANNELS[c], noise, sizeof noise);
-            duel_run(&at, 15);
-        }
-        duel_phase_after(&at, 2, NET_CLIENT_PLAYING);
-        (void)raw_server_send_bytes(&at.server, CHANNELS[c], noise, sizeof noise);
-        duel_end_after(&at, 3, NET_CLIENT_END_LOST);
-        assert_string_equal(at.said.last,
-                            "connection lost: the server broke the protocol too often");
-        assert_int_equal(at.said.lines, 1);
-        assert_int_equal(net_client_get_report(at.client).dropped[NET_DROP_MALFORMED],
-                         NET_CLIENT_FAULTS_MAX + 1);
-        // The hellos of a client that plays: a packet a tick, whatever the server sends.
-        assert_true(sent_bytes(&at) - before < 64 * 1024);
-        duel_close(&at);
+static const net_channel CHANNELS[] = {NET_CHANNEL_CONTROL, NET_CHANNEL_REALTIME};
+
+CASE_ROWS(duel, at, duel_open_welcomed(at), duel_close(at), c, BASE_COUNT(CHANNELS),
+          who_sends_faults_is_left_after_thirty_two) {
+    static uint8_t noise[1000];
+    memset(noise, 0xA5, sizeof noise);
+    const uint64_t before = sent_bytes(at);
+    uint32_t sent = 0;
+    for (; sent < NET_CLIENT_FAULTS_MAX; sent++) {
+        (void)raw_server_send_bytes(&at->server, CHANNELS[c], noise, sizeof noise);
+        duel_run(at, 15);
     }
+    duel_phase_after(at, 2, NET_CLIENT_PLAYING);
+    (void)raw_server_send_bytes(&at->server, CHANNELS[c], noise, sizeof noise);
+    duel_end_after(at, 3, NET_CLIENT_END_LOST);
+    assert_string_equal(at->said.last, "connection lost: the server broke the protocol too often");
+    assert_int_equal(at->said.lines, 1);
+    assert_int_equal(net_client_get_report(at->client).dropped[NET_DROP_MALFORMED],
+                     NET_CLIENT_FAULTS_MAX + 1);
+    // The hellos of a client that plays: a packet a tick, whatever the server sends.
+    assert_true(sent_bytes(at) - before < 64 * 1024);
 }
 
 WELCOMED_CASE(the_window_of_faults_is_ten_seconds) {
@@ -253,13 +249,11 @@ static void compositions_are_bounded(duel* at, uint32_t entities) {
     forger_close(&f);
 }
 
-CASE(more_compositions_than_sane_end_the_session) {
-    for (uint32_t view = 0; view < 2; view++) {
-        duel at;
-        duel_open_as_welcomed(&at, (duel_config){.templates = many_templates(2), .has_view = view});
-        compositions_are_bounded(&at, 30000);
-        duel_close(&at);
-    }
+CASE_ROWS(duel, at,
+          duel_open_as_welcomed(at,
+                                (duel_config){.templates = many_templates(2), .has_view = view}),
+          duel_close(at), view, 2, more_compositions_than_sane_end_the_session) {
+    compositions_are_bounded(at, 30000);
 }
 
 // One packet: entities first..first+count-1 of a large composition are created, or moved on.
@@ -308,16 +302,14 @@ static void worlds_are_bounded(duel* at, bool is_told) {
     forger_close(&f);
 }
 
-CASE(a_world_of_any_size_ends_at_the_limit_of_bytes) {
-    for (uint32_t view = 0; view < 2; view++) {
-        duel at;
-        duel_open_as_welcomed(&at, (duel_config){.templates = many_templates(4), .has_view = view});
-        worlds_are_bounded(&at, true);
-        duel_expect_end(&at, NET_CLIENT_END_LOST);
-        assert_string_equal(at.said.last,
-                            "connection lost: no memory is left for what the server sends");
-        duel_close(&at);
-    }
+CASE_ROWS(duel, at,
+          duel_open_as_welcomed(at,
+                                (duel_config){.templates = many_templates(4), .has_view = view}),
+          duel_close(at), view, 2, a_world_of_any_size_ends_at_the_limit_of_bytes) {
+    worlds_are_bounded(at, true);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
+    assert_string_equal(at->said.last,
+                        "connection lost: no memory is left for what the server sends");
 }
 
 // The same with less and less memory, so that it runs out in every part of the client.
@@ -357,44 +349,38 @@ static void send_title(duel* at, uint32_t index, uint64_t version, uint32_t size
     (void)raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base);
 }
 
-CASE(texts_without_entities_are_bounded) {
-    static const uint32_t SIZES[] = {1, 4000};
-    for (uint32_t i = 0; i < 2 * BASE_COUNT(SIZES); i++) {
-        duel at;
-        duel_open_as_welcomed(&at,
-                              (duel_config){.templates = many_templates(2), .has_view = i % 2});
-        const size_t before = at.quota.used_bytes;
-        const uint64_t sent = sent_bytes(&at);
-        uint64_t version = 0, received = net_client_get_report(at.client).recv_bytes;
-        for (uint32_t tick = 0; tick < 1000; tick++) {
-            for (uint32_t k = 0; k < 4; k++, version++)
-                send_title(&at, 1 + (uint32_t)(version % 65535), version + 1, SIZES[i / 2]);
-            duel_run(&at, 1);
-        }
-        net_client_report report = net_client_get_report(at.client);
-        assert_int_equal(report.dropped[NET_DROP_MALFORMED], 0);
-        assert_true(report.dropped[NET_DROP_VARSIZE_FULL] > 0);
-        assert_true(report.sent_bytes - sent < 2 * (report.recv_bytes - received) + 64 * 1024);
-        expect_kept_below(&at, before, i % 2 ? 72 * MIB : 2 * MIB);
-        duel_close(&at);
+static const uint32_t SIZES[] = {1, 4000};
+
+CASE_ROWS(duel, at,
+          duel_open_as_welcomed(at,
+                                (duel_config){.templates = many_templates(2), .has_view = i % 2}),
+          duel_close(at), i, 2 * BASE_COUNT(SIZES), texts_without_entities_are_bounded) {
+    const size_t before = at->quota.used_bytes;
+    const uint64_t sent = sent_bytes(at);
+    uint64_t version = 0, received = net_client_get_report(at->client).recv_bytes;
+    for (uint32_t tick = 0; tick < 1000; tick++) {
+        for (uint32_t k = 0; k < 4; k++, version++)
+            send_title(at, 1 + (uint32_t)(version % 65535), version + 1, SIZES[i / 2]);
+        duel_run(at, 1);
     }
+    net_client_report report = net_client_get_report(at->client);
+    assert_int_equal(report.dropped[NET_DROP_MALFORMED], 0);
+    assert_true(report.dropped[NET_DROP_VARSIZE_FULL] > 0);
+    assert_true(report.sent_bytes - sent < 2 * (report.recv_bytes - received) + 64 * 1024);
+    expect_kept_below(at, before, i % 2 ? 72 * MIB : 2 * MIB);
 }
 
-CASE(events_without_entities_are_bounded) {
-    for (uint32_t view = 0; view < 2; view++) {
-        duel at;
-        duel_open_as_welcomed(&at, (duel_config){.has_view = view});
-        const size_t before = at.quota.used_bytes;
-        static const uint8_t payload[] = {8, 1};
-        for (uint32_t i = 0; i < 20000; i++) {
-            raw_server_event(&at.server, raw_server_packet(&at.server, 5), i % 2 ? 0 : i / 2 + 1, 2,
-                             ecs_entity_make(1 + i, 1), payload, sizeof payload);
-            if (i % 100 == 0) duel_run(&at, 1);
-        }
-        duel_phase_after(&at, 3, NET_CLIENT_PLAYING);
-        expect_kept_below(&at, before, view ? 3 * MIB : MIB);
-        duel_close(&at);
+CASE_ROWS(duel, at, duel_open_as_welcomed(at, (duel_config){.has_view = view}), duel_close(at),
+          view, 2, events_without_entities_are_bounded) {
+    const size_t before = at->quota.used_bytes;
+    static const uint8_t payload[] = {8, 1};
+    for (uint32_t i = 0; i < 20000; i++) {
+        raw_server_event(&at->server, raw_server_packet(&at->server, 5), i % 2 ? 0 : i / 2 + 1, 2,
+                         ecs_entity_make(1 + i, 1), payload, sizeof payload);
+        if (i % 100 == 0) duel_run(at, 1);
     }
+    duel_phase_after(at, 3, NET_CLIENT_PLAYING);
+    expect_kept_below(at, before, view ? 3 * MIB : MIB);
 }
 
 // ---- 10: numbers

@@ -322,7 +322,7 @@ static uint32_t read_views(const char* log, logged_view* views, uint32_t capacit
 BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
     uint8_t shot[NET_INPUT_BYTES_MAX];
     uint32_t number = 0, known = 0;
-    uint64_t said[1000] = {0};
+    uint64_t told[1000] = {0};
     for (uint32_t t = 0; t < 200; t++) {
         // A packet has four inputs, and every third packet is lost. The packet that brings an input
         // first gives its moment.
@@ -337,7 +337,7 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
         for (uint32_t i = 0; i < count; i++) {
             uint64_t earlier = (uint64_t)i * 256;
             if (number - i <= known || t % 3 == 2) continue;
-            said[number - i] = packet.seen > earlier ? packet.seen - earlier : 0;
+            told[number - i] = packet.seen > earlier ? packet.seen - earlier : 0;
         }
         if (t % 3 != 2) {
             raw_client_inputs(raw, packet, number - count + 1, count, shot, size);
@@ -352,11 +352,11 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
     uint32_t count = read_views(at->files.log, views, BASE_COUNT(views));
     assert_true(count > 150);
     for (uint32_t i = 0; i < count; i++) {
-        if (views[i].view != said[views[i].number])
+        if (views[i].view != told[views[i].number])
             print_error("input %u: %llu, not %llu\n", views[i].number,
                         (unsigned long long)views[i].view,
-                        (unsigned long long)said[views[i].number]);
-        assert_true(views[i].view == said[views[i].number]);
+                        (unsigned long long)told[views[i].number]);
+        assert_true(views[i].view == told[views[i].number]);
     }
 }
 

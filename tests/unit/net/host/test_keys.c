@@ -214,26 +214,23 @@ CASE(a_file_of_another_user_is_refused) {
     file_close(&file);
 }
 
-CASE(files_have_between_one_byte_and_the_limit) {
-    static const struct {
-        size_t size;
-        const char* why;
-    } cases[] = {{0, "empty"},
-                 {1, NULL},
-                 {NET_HOST_SECRET_BYTES_MAX - 1, NULL},
-                 {NET_HOST_SECRET_BYTES_MAX, NULL},
-                 {NET_HOST_SECRET_BYTES_MAX + 1, "longer than 4096 bytes"}};
-    for (size_t i = 0; i < BASE_COUNT(cases); i++) {
-        key_file file;
-        file_open(&file, cases[i].size);
-        if (cases[i].why) {
-            assert_refused(&file, cases[i].why);
-            assert_wiped();
-        } else {
-            assert_true(net_host_read_secret_file(file.path, &secret, hear()));
-            assert_int_equal(secret.size, cases[i].size);
-        }
-        file_close(&file);
+static const struct {
+    size_t size;
+    const char* why;
+} lengths[] = {{0, "empty"},
+               {1, NULL},
+               {NET_HOST_SECRET_BYTES_MAX - 1, NULL},
+               {NET_HOST_SECRET_BYTES_MAX, NULL},
+               {NET_HOST_SECRET_BYTES_MAX + 1, "longer than 4096 bytes"}};
+
+CASE_ROWS(key_file, file, file_open(file, lengths[i].size), file_close(file), i,
+          BASE_COUNT(lengths), files_have_between_one_byte_and_the_limit) {
+    if (lengths[i].why) {
+        assert_refused(file, lengths[i].why);
+        assert_wiped();
+    } else {
+        assert_true(net_host_read_secret_file(file->path, &secret, hear()));
+        assert_int_equal(secret.size, lengths[i].size);
     }
 }
 

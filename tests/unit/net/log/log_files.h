@@ -3,7 +3,7 @@
 /// writes them, with made-up ticks and saves, on a disk that may fail; and what a reader gets.
 #pragma once
 
-#include "test.h"
+#include "hear.h"
 
 #include "base/hash.h"
 #include "log/log_block.h"
@@ -364,13 +364,18 @@ static inline void files_expect_failure(net_log_file* file, const char* why) {
 
 /// A log that is not whole, or none: it is opened with this result and report. NULL: no reader.
 static inline net_log_reader* files_reader_of(const char* log, net_result result, const char* why) {
-    static base_report_first first; // the reader keeps its reporter
-    first = (base_report_first){.count = 0};
-    const base_reporter reporter = base_reporter_first(&first);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, log, &reporter, &reader), result);
-    if (why && !strstr(first.text, why)) fail_msg("\"%s\" is not in \"%s\"", why, first.text);
+    assert_int_equal(net_log_reader_create(NULL, log, hear(), &reader), result);
+    if (why) assert_said(why);
     return reader;
+}
+
+/// All of a log runs again, with this result.
+static inline net_verify_result files_verify(net_log_reader* reader, const net_module* module,
+                                             net_result wanted) {
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, module, 0, 0, NULL, NULL, hear(), &result), wanted);
+    return result;
 }
 
 /// What a log says once all of it was read.

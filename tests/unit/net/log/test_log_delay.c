@@ -103,19 +103,16 @@ LATE_CASE(a_tick_is_given_a_delay_after_it_came) {
     }
 }
 
-CASE(ticks_that_come_in_heaps_or_late_are_given_evenly) {
-    static const struct { uint64_t heap, late_from, late_to; } rows[] = {{12, 0, 0}, {1, 200, 260}};
-    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
-        late self;
-        open_late(&self, NULL, 0);
-        for (uint64_t step = 1; step <= 400; step++) {
-            const bool is_late = step >= rows[i].late_from && step <= rows[i].late_to;
-            if (step % rows[i].heap == 0 && !is_late) self.here = step;
-            const ecs_tick before = self.given;
-            const ecs_tick given = take_at(&self, START_US + step * TICK_US);
-            if (step >= DELAY_US / TICK_US + rows[i].heap) assert_int_equal(given, before + 1);
-        }
-        close_late(&self);
+static const struct { uint64_t heap, late_from, late_to; } rows[] = {{12, 0, 0}, {1, 200, 260}};
+
+CASE_ROWS(late, self, open_late(self, NULL, 0), close_late(self), i, BASE_COUNT(rows),
+          ticks_that_come_in_heaps_or_late_are_given_evenly) {
+    for (uint64_t step = 1; step <= 400; step++) {
+        const bool is_late = step >= rows[i].late_from && step <= rows[i].late_to;
+        if (step % rows[i].heap == 0 && !is_late) self->here = step;
+        const ecs_tick before = self->given;
+        const ecs_tick given = take_at(self, START_US + step * TICK_US);
+        if (step >= DELAY_US / TICK_US + rows[i].heap) assert_int_equal(given, before + 1);
     }
 }
 

@@ -32,21 +32,16 @@ static void keyed_close(keyed* self) {
 // As a person does who knows the format: its checksums are right.
 static record_act change_keyframe(void* context, uint32_t number, const net_log_block* block,
                                   uint8_t* payload) {
-    (void)context;
-    (void)number;
     if (block->type != NET_LOG_BLOCK_KEYFRAME) return RECORD_KEEP;
     payload[block->unpacked_bytes - 1] ^= 1;
     return RECORD_CHANGE;
 }
 
 static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
-    base_report_first first;
-    const base_reporter reporter = base_reporter_first(&first);
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, log, &reporter, &reader));
+    net_log_reader* reader = files_reader_of(log, NET_OK, NULL);
     assert_string_equal(net_log_reader_verdict(reader), verdict);
     assert_int_equal(net_log_reader_info(reader)->is_hashed, is_hashed);
-    const bool is_told = first.count > 0 && strstr(first.text, "the running hash") != NULL;
+    const bool is_told = said.count > 0 && strstr(said.text, "the running hash") != NULL;
     assert_int_equal(is_told, strcmp(verdict, "damaged") == 0);
     net_log_reader_destroy(reader);
 }
@@ -130,38 +125,35 @@ CASE(the_room_for_a_signature_has_a_limit) {
     free(keyframes);
 }
 
-CASE(a_keyframe_has_the_bytes_that_were_saved) {
-    // One part, exactly one, and three parts.
-    const size_t sizes[] = {1, NET_LOG_PART_BYTES_MAX, NET_LOG_PART_BYTES_MAX + 1,
-                            2 * NET_LOG_PART_BYTES_MAX + 77};
-    for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
-        log_files files;
-        files_open(&files);
-        net_log_file_config config = files_config_keyed(&files, EVERY);
-        const log_written written = files_write(&config, 24, sizes[i]);
-        assert_ok(written.finished);
-        assert_int_equal(written.counters.keyframes, 2);
-        assert_int_equal(written.counters.keyframes_dropped, 0);
-        net_log_reader* reader = files_reader(files.log);
-        uint32_t count;
-        const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
-        assert_int_equal(count, 2);
-        for (uint32_t k = 0; k < count; k++) {
-            base_bytes save, wanted;
-            base_bytes_init(&save, NULL);
-            base_bytes_init(&wanted, NULL);
-            assert_int_equal(keyframes[k].tick, (k + 1) * EVERY);
-            files_save(&wanted, keyframes[k].tick, sizes[i]);
-            assert_ok(net_log_keyframe_read(reader, &keyframes[k], &save));
-            assert_int_equal(save.size, wanted.size);
-            assert_memory_equal(save.data, wanted.data, wanted.size);
-            base_bytes_deinit(&save);
-            base_bytes_deinit(&wanted);
-        }
-        net_log_reader_destroy(reader);
-        assert_int_equal(files_read_keyed(files.log, EVERY).ends, 24);
-        files_close(&files);
+// One part, exactly one, and three parts.
+const size_t sizes[] = {1, NET_LOG_PART_BYTES_MAX, NET_LOG_PART_BYTES_MAX + 1,
+                        2 * NET_LOG_PART_BYTES_MAX + 77};
+
+CASE_ROWS(log_files, files, files_open(files), files_close(files), i, BASE_COUNT(sizes),
+          a_keyframe_has_the_bytes_that_were_saved) {
+    net_log_file_config config = files_config_keyed(files, EVERY);
+    const log_written written = files_write(&config, 24, sizes[i]);
+    assert_ok(written.finished);
+    assert_int_equal(written.counters.keyframes, 2);
+    assert_int_equal(written.counters.keyframes_dropped, 0);
+    net_log_reader* reader = files_reader(files->log);
+    uint32_t count;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
+    assert_int_equal(count, 2);
+    for (uint32_t k = 0; k < count; k++) {
+        base_bytes save, wanted;
+        base_bytes_init(&save, NULL);
+        base_bytes_init(&wanted, NULL);
+        assert_int_equal(keyframes[k].tick, (k + 1) * EVERY);
+        files_save(&wanted, keyframes[k].tick, sizes[i]);
+        assert_ok(net_log_keyframe_read(reader, &keyframes[k], &save));
+        assert_int_equal(save.size, wanted.size);
+        assert_memory_equal(save.data, wanted.data, wanted.size);
+        base_bytes_deinit(&save);
+        base_bytes_deinit(&wanted);
     }
+    net_log_reader_destroy(reader);
+    assert_int_equal(files_read_keyed(files->log, EVERY).ends, 24);
 }
 
 CASE(a_save_that_is_too_long_is_no_keyframe) {

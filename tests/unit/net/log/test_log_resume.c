@@ -13,13 +13,11 @@ typedef struct joined {
 
 static net_match* resume(const playback_record* record, const char* file, ecs_tick tick,
                          net_log_reader** reader) {
-    static base_report_first first; // the reader keeps its reporter
-    first = (base_report_first){.count = 0};
-    const base_reporter reporter = base_reporter_first(&first);
     net_match* match;
-    assert_ok(net_log_reader_create(NULL, file, &reporter, reader));
-    assert_ok(net_log_resume(*reader, record->table.module, tick, NULL, NULL, &reporter, &match));
-    assert_int_equal(first.count, 0);
+    const base_reporter* reporter = hear();
+    assert_ok(net_log_reader_create(NULL, file, reporter, reader));
+    assert_ok(net_log_resume(*reader, record->table.module, tick, NULL, NULL, reporter, &match));
+    assert_int_equal(said.count, 0);
     assert_int_equal(ecs_changes_get(net_match_world(match)).event_count, 0);
     return match;
 }
@@ -62,8 +60,7 @@ static joined go_on(playback_record* record, const char* from, ecs_tick tick, ui
 
 static net_verify_result verify(const playback_record* record, const char* file) {
     net_log_reader* reader = files_reader(file);
-    net_verify_result verified;
-    assert_ok(net_log_verify(reader, record->table.module, 0, 0, NULL, NULL, NULL, &verified));
+    const net_verify_result verified = files_verify(reader, record->table.module, NET_OK);
     net_log_reader_destroy(reader);
     return verified;
 }
@@ -149,15 +146,13 @@ PLAYED_CASE(a_part_of_a_log_goes_on, TICKS) {
 
 static void is_refused(const playback_record* record, const char* file, const net_module* module,
                        ecs_tick tick, net_result expected, const char* why) {
-    base_report_first first = {.count = 0};
-    const base_reporter reporter = base_reporter_first(&first);
     net_log_reader* reader = files_reader(file);
     net_match* match;
     assert_int_equal(net_log_resume(reader, module ? module : record->table.module, tick, NULL,
-                                    NULL, &reporter, &match),
+                                    NULL, hear(), &match),
                      expected);
     assert_null(match);
-    if (!strstr(first.text, why)) fail_msg("\"%s\" is not in \"%s\"", why, first.text);
+    assert_said(why);
     net_log_reader_destroy(reader);
 }
 
@@ -241,8 +236,6 @@ CASE(a_run_that_differs_from_its_log_does_not_go_on) {
 
 static record_act drop_block(void* context, uint32_t number, const net_log_block* block,
                              uint8_t* payload) {
-    (void)number;
-    (void)payload;
     const ecs_tick* tick = context;
     return block->type == NET_LOG_BLOCK_DATA && block->first_tick == *tick ? RECORD_DROP
                                                                            : RECORD_KEEP;
@@ -381,7 +374,6 @@ SIGNED_CASE(a_copy_is_not_signed_and_a_log_that_goes_on_is, 700) {
 static record_act change_input(void* context, uint32_t number, const net_log_block* block,
                                uint8_t* payload) {
     bool* is_changed = context;
-    (void)number;
     if (*is_changed || block->type != NET_LOG_BLOCK_DATA || block->first_tick < 60)
         return RECORD_KEEP;
     base_reader bytes = base_reader_make(payload, block->unpacked_bytes);
@@ -406,7 +398,6 @@ static record_act hash_again(void* context, uint32_t number, const net_log_block
     net_log_chain chain = {.before = {0}};
     size_t size, at = 0;
     net_log_block here;
-    (void)number;
     if (block->type != NET_LOG_BLOCK_INDEX) return RECORD_KEEP;
     uint8_t* log = file_read(context, &size);
     while (log_block_next(log, size, &at, &here) && here.type != NET_LOG_BLOCK_INDEX)

@@ -295,25 +295,21 @@ FILES_CASE(a_save_without_its_first_keyframe_knows_where_it_began) {
     free(bytes);
 }
 
-CASE(names_of_saves_stay_in_the_logs_folder) {
-    static const char* const names[][2] = {
-        {"", ".saved-30.slog"},
-        {"flag-2_A", ".saved-30-flag-2_A.slog"},
-        {"../../etc/x y\n", ".saved-30-______etc_x_y_.slog"},
-        {"0123456789abcdef0123456789abcdefTOO LONG",
-         ".saved-30-0123456789abcdef0123456789abcdef.slog"},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
-        log_files files;
-        files_open(&files);
-        net_log_file_config config = ring_config(&files, 15);
-        net_log_saved saved = saved_at(&config, 40, 30, names[i][0]);
-        char expected[256];
-        snprintf(expected, sizeof expected, "%s/a%s", files.folder, names[i][1]);
-        assert_string_equal(saved.file, expected);
-        assert_true(file_exists(expected));
-        files_close(&files);
-    }
+static const char* const names[][2] = {
+    {"", ".saved-30.slog"},
+    {"flag-2_A", ".saved-30-flag-2_A.slog"},
+    {"../../etc/x y\n", ".saved-30-______etc_x_y_.slog"},
+    {"0123456789abcdef0123456789abcdefTOO LONG", ".saved-30-0123456789abcdef0123456789abcdef.slog"},
+};
+
+CASE_ROWS(log_files, files, files_open(files), files_close(files), i, BASE_COUNT(names),
+          names_of_saves_stay_in_the_logs_folder) {
+    net_log_file_config config = ring_config(files, 15);
+    net_log_saved saved = saved_at(&config, 40, 30, names[i][0]);
+    char expected[256];
+    snprintf(expected, sizeof expected, "%s/a%s", files->folder, names[i][1]);
+    assert_string_equal(saved.file, expected);
+    assert_true(file_exists(expected));
 }
 
 FILES_CASE(a_file_of_the_name_is_not_replaced) {

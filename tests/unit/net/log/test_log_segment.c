@@ -38,9 +38,6 @@ static const char* segment(const segmented* self, uint32_t number) {
 
 static record_act drop_header(void* context, uint32_t number, const net_log_block* block,
                               uint8_t* payload) {
-    (void)context;
-    (void)block;
-    (void)payload;
     return number == 0 ? RECORD_DROP : RECORD_KEEP;
 }
 
@@ -182,20 +179,20 @@ SEGMENT_CASE(a_closed_segment_that_another_process_takes_away_is_said_once, EVER
     for (uint32_t i = 0; i < BASE_COUNT(thefts); i++) {
         const theft* what = &thefts[i];
         char text[256];
-        uint32_t said = 0;
+        uint32_t told = 0;
         self->config.options.segments.kept_max = what->kept_max;
         net_log_file* file = files_start(&self->config);
         for (ecs_tick tick = 1; tick <= TICKS; tick++) {
             if (tick == what->tick) steal(self, what, what->number);
             if (tick == what->tick + EVERY) steal(self, what, what->number + 1);
             files_ticks(file, tick, tick, 40);
-            said += net_log_take_notice(file, text, sizeof text);
+            told += net_log_take_notice(file, text, sizeof text);
         }
         if (what->tick > TICKS) steal(self, what, what->number);
         files_end_log(file, TICKS);
         assert_ok(net_log_file_finish(file));
-        said += net_log_take_notice(file, text, sizeof text);
-        assert_int_equal(said, what->said);
+        told += net_log_take_notice(file, text, sizeof text);
+        assert_int_equal(told, what->said);
         if (i == 0)
             assert_string_equal(text, "warning: its closed segment 2 was deleted or moved while "
                                       "the log was written: the log lacks the ticks of it");
@@ -205,30 +202,26 @@ SEGMENT_CASE(a_closed_segment_that_another_process_takes_away_is_said_once, EVER
     }
 }
 
-CASE(old_segments_are_deleted_over_the_limits) {
-    for (uint32_t kept = 0; kept <= 2; kept++) {
-        segmented of, *self = &of;
-        segmented_open(self, kept > 0 ? EVERY : 0);
-        self->config.options.segments.kept_max = kept;
-        if (kept == 0)
-            self->config.options.segments.budget_bytes = 6000; // a segment of a quarter at most
-        net_log_counters counters = write_log(self, TICKS, 1000);
-        assert_true(counters.segments_closed > counters.segments_deleted);
-        assert_true(counters.segments_deleted > 0);
-        if (kept > 0) assert_int_equal(counters.segments_closed - counters.segments_deleted, kept);
-        uint64_t bytes = 0;
-        for (uint32_t i = 1; i <= counters.segments_closed; i++) {
-            struct stat status;
-            bool is_there = stat(segment(self, i), &status) == 0;
-            assert_int_equal(is_there, i > counters.segments_deleted);
-            bytes += is_there ? (uint64_t)status.st_size : 0;
-        }
-        if (kept == 0) assert_true(bytes <= 6000);
-        const log_sum got = read_log(self);
-        assert_false(got.info.is_damaged);
-        assert_int_equal(got.ends, TICKS - got.info.first_tick + 1);
-        files_close(&self->files);
+CASE_ROWS(segmented, self, segmented_open(self, kept > 0 ? EVERY : 0), files_close(&self->files),
+          kept, 3, old_segments_are_deleted_over_the_limits) {
+    self->config.options.segments.kept_max = kept;
+    if (kept == 0)
+        self->config.options.segments.budget_bytes = 6000; // a segment of a quarter at most
+    net_log_counters counters = write_log(self, TICKS, 1000);
+    assert_true(counters.segments_closed > counters.segments_deleted);
+    assert_true(counters.segments_deleted > 0);
+    if (kept > 0) assert_int_equal(counters.segments_closed - counters.segments_deleted, kept);
+    uint64_t bytes = 0;
+    for (uint32_t i = 1; i <= counters.segments_closed; i++) {
+        struct stat status;
+        bool is_there = stat(segment(self, i), &status) == 0;
+        assert_int_equal(is_there, i > counters.segments_deleted);
+        bytes += is_there ? (uint64_t)status.st_size : 0;
     }
+    if (kept == 0) assert_true(bytes <= 6000);
+    const log_sum got = read_log(self);
+    assert_false(got.info.is_damaged);
+    assert_int_equal(got.ends, TICKS - got.info.first_tick + 1);
 }
 
 SEGMENT_CASE(a_crash_in_a_rotation_leaves_one_log, 0) {

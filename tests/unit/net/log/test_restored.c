@@ -37,7 +37,6 @@ static void write_hull(const void* value, base_bytes* bytes) {
 
 static bool read_crew(const ecs_type_context* context, void* value, base_reader* reader) {
     hull got;
-    (void)context;
     if (!base_reader_read(reader, &got, sizeof got)) return false;
     ((hull*)value)->crew = got.crew;
     return true;
@@ -66,13 +65,11 @@ static galley_game* the_game;
 static bool is_refusing;
 
 static ecs_result galley_save(ecs_world* world, void* context, base_bytes* bytes) {
-    (void)world, (void)context;
     base_bytes_write_u32(bytes, the_outside == OUTSIDE_HALF ? 7 : the_game->count);
     return ECS_OK;
 }
 
 static ecs_result galley_load(ecs_world* world, void* context, base_reader* reader) {
-    (void)world, (void)context;
     the_game->count = base_reader_u32(reader);
     return is_refusing && the_game->count > 0 ? ECS_ERR_MALFORMED : ECS_OK;
 }
@@ -179,41 +176,38 @@ static const char is_outside[] =
     "library), and no keyframe has it; keep it in a component, or in save_state and load_state "
     "(games/README.md, Libraries)";
 
-CASE(state_outside_of_the_world_is_named_with_what_it_changed) {
-    static const struct {
-        outside what;
-        const char *component, *field, *log_value, *value, *template_name, *system; // NULL: any
-        ecs_tick restored, differs;
-        const char* remedy;
-    } rows[] = {
-        {OUTSIDE_CONTEXT, "hull", "shots", "{crew=200;shots=2}", "{crew=200;shots=1}", "galley",
-         "sail_es", 129, 200, is_outside},
-        {OUTSIDE_HIDDEN, "lamp", "value", NULL, NULL, "galley", "sail_es", 129, 200, is_outside},
-        {OUTSIDE_LOST, "hull", "shots", NULL, NULL, "galley", "the_keyframe", 129, 130,
-         "what write of its type saves, read does not give back"},
-        {OUTSIDE_BORN, "crew", "entity", "lives", NULL, "buoy",
-         "commands_and_events_behind:sail_es", 129, 200, is_outside},
-        {OUTSIDE_LUCKY, "hull", "shots", NULL, NULL, "galley", "sail_es", 258, 260, is_outside},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
-        voyage of;
-        const net_verify_result* got = &of.result;
-        open_voyage(&of, rows[i].what);
-        assert_int_equal(verify(&of), NET_ERR_DIVERGED);
-        print_message("component=%s field=%s log=%s run=%s\n%s\n", got->component, got->field,
-                      got->log_value, got->value, got->note);
-        assert_int_equal(got->ticks, TICKS);
-        assert_int_equal(got->restored_tick, rows[i].restored);
-        assert_int_equal(got->diverged_tick, rows[i].differs);
-        assert_string_equal(got->component, rows[i].component);
-        assert_string_equal(got->field, rows[i].field);
-        if (rows[i].log_value) assert_string_equal(got->log_value, rows[i].log_value);
-        if (rows[i].value) assert_string_equal(got->value, rows[i].value);
-        assert_string_equal(got->template_name, rows[i].template_name);
-        assert_string_equal(got->system, rows[i].system);
-        assert_non_null(strstr(got->note, rows[i].remedy));
-        record_free(of.record);
-    }
+static const struct {
+    outside what;
+    const char *component, *field, *log_value, *value, *template_name, *system; // NULL: any
+    ecs_tick restored, differs;
+    const char* remedy;
+} rows[] = {
+    {OUTSIDE_CONTEXT, "hull", "shots", "{crew=200;shots=2}", "{crew=200;shots=1}", "galley",
+     "sail_es", 129, 200, is_outside},
+    {OUTSIDE_HIDDEN, "lamp", "value", NULL, NULL, "galley", "sail_es", 129, 200, is_outside},
+    {OUTSIDE_LOST, "hull", "shots", NULL, NULL, "galley", "the_keyframe", 129, 130,
+     "what write of its type saves, read does not give back"},
+    {OUTSIDE_BORN, "crew", "entity", "lives", NULL, "buoy", "commands_and_events_behind:sail_es",
+     129, 200, is_outside},
+    {OUTSIDE_LUCKY, "hull", "shots", NULL, NULL, "galley", "sail_es", 258, 260, is_outside},
+};
+
+CASE_ROWS(voyage, self, open_voyage(self, rows[i].what), record_free(self->record), i,
+          BASE_COUNT(rows), state_outside_of_the_world_is_named_with_what_it_changed) {
+    const net_verify_result* got = &self->result;
+    assert_int_equal(verify(self), NET_ERR_DIVERGED);
+    print_message("component=%s field=%s log=%s run=%s\n%s\n", got->component, got->field,
+                  got->log_value, got->value, got->note);
+    assert_int_equal(got->ticks, TICKS);
+    assert_int_equal(got->restored_tick, rows[i].restored);
+    assert_int_equal(got->diverged_tick, rows[i].differs);
+    assert_string_equal(got->component, rows[i].component);
+    assert_string_equal(got->field, rows[i].field);
+    if (rows[i].log_value) assert_string_equal(got->log_value, rows[i].log_value);
+    if (rows[i].value) assert_string_equal(got->value, rows[i].value);
+    assert_string_equal(got->template_name, rows[i].template_name);
+    assert_string_equal(got->system, rows[i].system);
+    assert_non_null(strstr(got->note, rows[i].remedy));
 }
 
 VOYAGE_CASE(what_is_computed_again_when_it_is_missing_is_no_fault, OUTSIDE_CACHE) {
@@ -223,20 +217,17 @@ VOYAGE_CASE(what_is_computed_again_when_it_is_missing_is_no_fault, OUTSIDE_CACHE
 }
 
 // From the keyframe of tick 600 on: the state is in it, or the eleventh call is another one.
-CASE(a_state_that_is_saved_goes_on_from_a_keyframe) {
-    for (outside what = OUTSIDE_ELEVENTH; what <= OUTSIDE_HALF; what++) {
-        voyage of;
-        open_voyage(&of, what);
-        const net_result whole = verify(&of);
-        const net_result late = net_log_verify(of.record->reader, of.record->table.module, 610, 0,
-                                               NULL, NULL, test_reporter(), &of.result);
-        assert_int_equal(whole, what == OUTSIDE_SAVED ? NET_OK : NET_ERR_DIVERGED);
-        assert_int_equal(late, what == OUTSIDE_SAVED ? NET_OK : NET_ERR_DIVERGED);
-        if (late) assert_non_null(strstr(of.result.note, "keeps state outside of its world"));
-        assert_true((strstr(of.result.note, "or save it with what the game saves") != NULL) ==
-                    (what == OUTSIDE_HALF));
-        record_free(of.record);
-    }
+CASE_ROWS(voyage, self, open_voyage(self, OUTSIDE_ELEVENTH + i), record_free(self->record), i, 3,
+          a_state_that_is_saved_goes_on_from_a_keyframe) {
+    const outside what = OUTSIDE_ELEVENTH + i;
+    const net_result whole = verify(self);
+    const net_result late = net_log_verify(self->record->reader, self->record->table.module, 610, 0,
+                                           NULL, NULL, test_reporter(), &self->result);
+    assert_int_equal(whole, what == OUTSIDE_SAVED ? NET_OK : NET_ERR_DIVERGED);
+    assert_int_equal(late, what == OUTSIDE_SAVED ? NET_OK : NET_ERR_DIVERGED);
+    if (late) assert_non_null(strstr(self->result.note, "keeps state outside of its world"));
+    assert_true((strstr(self->result.note, "or save it with what the game saves") != NULL) ==
+                (what == OUTSIDE_HALF));
 }
 
 // Then the start of the log leads there.

@@ -16,8 +16,7 @@ READ_CASE(a_log_runs_again_to_the_same_bits, .ticks = TICKS, .cheer_tick = 20) {
     assert_true(info->is_closed);
     net_verify_result result;
     for (int again = 0; again < 2; again++) {
-        assert_ok(
-            net_log_verify(self->reader, self->table.module, 0, 0, NULL, NULL, NULL, &result));
+        result = files_verify(self->reader, self->table.module, NET_OK);
         assert_int_equal(result.ticks, TICKS);
         assert_true(result.state_hash == self->state_hash);
         assert_true(result.world_hash == self->world_hash[TICKS]);
@@ -63,8 +62,6 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
     static const ecs_tick places[] = {1, 16, 17, 41}; // a block of 60 Hz has 15 ticks
     for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
         playback_record* self = record_control(places[i]);
-        base_report_first first;
-        const base_reporter reporter = base_reporter_first(&first);
         net_log_reader* reader = record_read(self);
         assert_true(net_log_reader_info(reader)->is_closed);
         assert_int_equal(net_log_reader_info(reader)->last_tick, 40);
@@ -80,18 +77,15 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         seen_line seen = {line, 0};
         assert_ok(net_log_dump(reader, NULL, see_line, &seen));
         assert_int_equal(seen.count, 1);
-        net_verify_result result;
-        assert_int_equal(
-            net_log_verify(reader, self->table.module, 0, 0, NULL, NULL, &reporter, &result),
-            NET_ERR_DAMAGED);
-        assert_non_null(strstr(first.text, "the control 'set_wind' is not known here"));
+        const net_verify_result result = files_verify(reader, self->table.module, NET_ERR_DAMAGED);
+        assert_said("the control 'set_wind' is not known here");
         assert_int_equal(result.ticks, places[i] - 1);
         // A copy has it too, in front of a tick that came.
         char name[128];
         (void)snprintf(name, sizeof name, "%s/copy.slog", self->files.folder);
         net_log_copy_config copy = {.output = name};
         net_log_copy_result copied;
-        assert_ok(net_log_copy(reader, &copy, &reporter, &copied));
+        assert_ok(net_log_copy(reader, &copy, test_reporter(), &copied));
         assert_int_equal(copied.ticks, 40);
         net_log_reader_destroy(reader);
         reader = files_reader(name);
@@ -215,7 +209,6 @@ static record_act flip_state(void* context, uint32_t number, const net_log_block
                              uint8_t* payload) {
     const uint32_t bit = *(const uint32_t*)context;
     base_reader bytes = base_reader_make(payload, block->unpacked_bytes);
-    (void)number;
     while (block->type == NET_LOG_BLOCK_DATA && base_reader_left(&bytes) > 0) {
         size_t size;
         net_log_record at;
@@ -234,19 +227,16 @@ READ_CASE(a_state_that_is_not_that_of_the_match_is_found, .ticks = TICKS, .late_
     uint32_t diverged = 0, unreadable = 0;
     for (uint32_t bit = 0; bit < 48; bit++) {
         const char* forged = file_name("%s.forged", self->files.log);
-        base_report_first first = {.count = 0};
-        const base_reporter reporter = base_reporter_first(&first);
         net_verify_result result;
         log_forge(self->files.log, forged, flip_state, &bit);
         net_log_reader* reader = files_reader(forged);
         const net_result found =
-            net_log_verify(reader, self->table.module, 0, 0, NULL, NULL, &reporter, &result);
+            net_log_verify(reader, self->table.module, 0, 0, NULL, NULL, hear(), &result);
         diverged += found == NET_ERR_DIVERGED;
         unreadable += found == NET_ERR_DAMAGED;
         assert_true(found == NET_ERR_DIVERGED || found == NET_ERR_DAMAGED);
         if (found == NET_ERR_DIVERGED) assert_int_equal(result.diverged_tick, 50);
-        if (found == NET_ERR_DAMAGED)
-            assert_non_null(strstr(first.text, "tick 50: its state cannot be read"));
+        if (found == NET_ERR_DAMAGED) assert_said("tick 50: its state cannot be read");
         net_log_reader_destroy(reader);
     }
     assert_true(diverged > 0 && unreadable > 0);
@@ -259,44 +249,37 @@ CASE(a_run_that_differs_goes_on_after_a_walk_through_states) {
     playback_record* self = record_make_as((record_wanted){.ticks = TICKS, .options = &options});
     for (uint32_t bit = 0; bit < 48; bit++) {
         const char* forged = file_name("%s.forged", self->files.log);
-        base_report_first first = {.count = 0};
-        const base_reporter reporter = base_reporter_first(&first);
         meddler context = {.tick = 110, .component = "brick.pos"};
         net_verify_result result;
         log_forge(self->files.log, forged, flip_state, &bit);
         net_log_reader* reader = files_reader(forged);
-        assert_int_equal(net_log_verify(reader, self->table.module, 0, TICKS, meddle, &context,
-                                        &reporter, &result),
-                         NET_ERR_DIVERGED);
+        assert_int_equal(
+            net_log_verify(reader, self->table.module, 0, TICKS, meddle, &context, hear(), &result),
+            NET_ERR_DIVERGED);
         assert_int_equal(result.diverged_tick, 111);
-        assert_string_equal(first.text, "");
+        assert_string_equal(said.text, "");
         net_log_reader_destroy(reader);
     }
     record_free(self);
 }
 
 READ_CASE(another_game_or_other_templates_are_refused_by_name, .ticks = TICKS) {
-    net_verify_result result;
-    base_report_first first = {.count = 0};
-    base_reporter reporter = base_reporter_first(&first);
     net_game_module game = *breakout_module();
     game.name = "brokeout";
     char* text = table_read_file(BREAKOUT_BLK);
     net_module* module;
     assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &module));
-    assert_int_equal(net_log_verify(self->reader, module, 0, 0, NULL, NULL, &reporter, &result),
-                     NET_ERR_SCHEMA);
-    assert_non_null(strstr(first.text, "breakout"));
+    (void)files_verify(self->reader, module, NET_ERR_SCHEMA);
+    assert_said("breakout");
     net_module_close(module);
     // One more template with a replicated component makes another schema.
     char* longer = malloc(strlen(text) + 64);
     assert_non_null(longer);
     strcpy(longer, text);
     strcat(longer, "\nextra { _replicate:t=\"more\"; more:i=3 }\n");
-    first = (base_report_first){.count = 0};
+    net_verify_result result;
     if (net_module_wrap(breakout_module(), longer, "x.blk", NULL, &module) == NET_OK) {
-        net_result verified =
-            net_log_verify(self->reader, module, 0, 0, NULL, NULL, &reporter, &result);
+        net_result verified = net_log_verify(self->reader, module, 0, 0, NULL, NULL, NULL, &result);
         assert_true(verified == NET_ERR_SCHEMA || verified == NET_ERR_MODULE);
         net_module_close(module);
     }
@@ -319,9 +302,7 @@ READ_CASE(templates_in_another_order_are_another_schema_and_no_component_is_blam
              (int)(rest - balls), balls, (int)(balls - pads), pads, rest);
     net_module* module;
     assert_ok(net_module_wrap(breakout_module(), other, "breakout.blk", NULL, &module));
-    net_verify_result result;
-    assert_int_equal(net_log_verify(self->reader, module, 0, 0, NULL, NULL, NULL, &result),
-                     NET_ERR_DIVERGED);
+    const net_verify_result result = files_verify(self->reader, module, NET_ERR_DIVERGED);
     assert_true(result.is_other_schema);
     assert_string_equal(result.component, "-");
     assert_non_null(strstr(result.note, "in another order"));

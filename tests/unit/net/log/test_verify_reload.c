@@ -78,8 +78,7 @@ static uint32_t expect_part(reload* self, uint32_t last, ecs_tick first_tick, ec
     assert_string_equal(net_log_reader_verdict(reader), "whole");
     net_log_reader_destroy(reader);
     assert_ok(net_log_reader_create_to(NULL, self->record->files.log, last, NULL, &reader));
-    assert_ok(
-        net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, NULL, &verified));
+    verified = files_verify(reader, self->record->table.module, NET_OK);
     assert_true(verified.ticks == last_tick - first_tick + 1);
     assert_true(verified.world_hash == self->record->world_hash[last_tick]);
     net_log_reader_destroy(reader);
@@ -107,8 +106,7 @@ RELOAD_CASE(a_part_without_a_tick_has_the_world_of_its_keyframe) {
     net_verify_result verified;
     net_log_reader* reader = record_read(self->record);
     assert_int_equal(net_log_reader_info(reader)->last_tick, 0);
-    assert_ok(
-        net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, NULL, &verified));
+    verified = files_verify(reader, self->record->table.module, NET_OK);
     assert_true(verified.ticks == 0 && verified.world_hash == hash);
     net_log_reader_destroy(reader);
     assert_int_equal(expect_part(self, 1, 1, 33), 0);
@@ -147,11 +145,8 @@ RELOAD_CASE(a_save_behind_a_reload_has_the_new_game) {
     assert_true(net_log_take_saved(self->record->writer, &saved));
     assert_string_equal(saved.failure, "");
     assert_int_equal(saved.first_tick, 34);
-    net_log_reader* reader;
-    net_verify_result verified;
-    assert_ok(net_log_reader_create(NULL, saved.file, NULL, &reader));
-    assert_ok(
-        net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, NULL, &verified));
+    net_log_reader* reader = files_reader(saved.file);
+    (void)files_verify(reader, self->record->table.module, NET_OK);
     net_log_reader_destroy(reader);
 }
 
@@ -191,18 +186,14 @@ static net_module* with_file(reload* self, const char* bytes) {
 // The part that ends with a segment runs with its own file, not with that of `module`.
 static void expect_file(reload* self, uint32_t last, const net_module* module, const char* wanted) {
     net_log_reader* reader;
-    net_verify_result verified;
     assert_ok(net_log_reader_create_to(NULL, self->record->files.log, last, NULL, &reader));
-    assert_ok(net_log_verify(reader, module, 0, 0, NULL, NULL, NULL, &verified));
+    (void)files_verify(reader, module, NET_OK);
     assert_string_equal(given, wanted);
     net_log_reader_destroy(reader);
 }
 
 RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
-    base_report_first first = {0};
-    const base_reporter reporter = base_reporter_first(&first);
     net_match* match;
-    net_log_reader* reader;
     // From the first tick on.
     table* t = &self->record->table;
     assert_ok(net_log_writer_destroy(self->record->writer));
@@ -240,12 +231,11 @@ RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
     base_bytes_deinit(&header);
     net_match_destroy(match);
     // A match goes on with its own alone.
-    assert_ok(net_log_reader_create(NULL, self->record->files.log, &reporter, &reader));
+    net_log_reader* reader = files_reader(self->record->files.log);
     assert_true((net_log_header_features(reader->header.data, reader->header.size) &
                  NET_LOG_FEATURE_FILES) != 0);
-    assert_int_equal(net_log_resume(reader, here, 0, NULL, NULL, &reporter, &match),
-                     NET_ERR_SCHEMA);
-    assert_non_null(strstr(first.text, "its own library and templates"));
+    assert_int_equal(net_log_resume(reader, here, 0, NULL, NULL, hear(), &match), NET_ERR_SCHEMA);
+    assert_said("its own library and templates");
     // No program with other files gets the match. The difference names one.
     net_log_replay* replay;
     char difference[NET_LOG_DIFFERENCE_BYTES];

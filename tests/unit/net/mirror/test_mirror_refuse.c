@@ -232,32 +232,29 @@ MIRROR_CASE(a_body_begins_at_any_bit) {
     }
 }
 
+static const struct {
+    uint32_t index_max, bits;
+} told[] = {{1, 1}, {2, 2}, {1023, 10}, {1024, 11}, {65535, 16}, {65536, 17}};
+
 // The width of an index comes from Welcome's range. The largest index is the smaller of that range
 // and the world's range.
-CASE(the_range_that_was_told_is_the_width_of_an_index) {
-    static const struct {
-        uint32_t index_max, bits;
-    } told[] = {{1, 1}, {2, 2}, {1023, 10}, {1024, 11}, {65535, 16}, {65536, 17}};
-    for (uint32_t i = 0; i < BASE_COUNT(told); i++) {
-        assert_int_equal(net_snapshot_index_bits(told[i].index_max), told[i].bits);
-        mirror_side m;
-        mirror_open(&m);
-        net_mirror_destroy(m.mirror);
-        net_mirror_config config = mirror_config(&m);
-        config.index_max = told[i].index_max;
-        m.mirror = net_mirror_create(&config);
-        uint32_t last = told[i].index_max < MIRROR_INDEX_MAX ? told[i].index_max : MIRROR_INDEX_MAX;
-        for (uint32_t beyond = 0; beyond < 2; beyond++) {
-            pen_begin(&m.pen, told[i].index_max, m.side.rows);
-            pen_creates(&m.pen, 1);
-            m.pen.index = last; // so that the index is written
-            pen_create(&m.pen, last - 1 + beyond, ecs_entity_make(last, 1), m.mover, words[0]);
-            pen_runs(&m.pen, 0);
-            assert_int_equal(mirror_read(&m, 1 + beyond), beyond ? NET_ERR_MALFORMED : NET_OK);
-        }
-        mirror_expect(&m, ecs_entity_make(last, 1), m.mover, words[0]);
-        mirror_close(&m);
+CASE_ROWS(mirror_side, m, mirror_open(m), mirror_close(m), i, BASE_COUNT(told),
+          the_range_that_was_told_is_the_width_of_an_index) {
+    assert_int_equal(net_snapshot_index_bits(told[i].index_max), told[i].bits);
+    net_mirror_destroy(m->mirror);
+    net_mirror_config config = mirror_config(m);
+    config.index_max = told[i].index_max;
+    m->mirror = net_mirror_create(&config);
+    uint32_t last = told[i].index_max < MIRROR_INDEX_MAX ? told[i].index_max : MIRROR_INDEX_MAX;
+    for (uint32_t beyond = 0; beyond < 2; beyond++) {
+        pen_begin(&m->pen, told[i].index_max, m->side.rows);
+        pen_creates(&m->pen, 1);
+        m->pen.index = last; // so that the index is written
+        pen_create(&m->pen, last - 1 + beyond, ecs_entity_make(last, 1), m->mover, words[0]);
+        pen_runs(&m->pen, 0);
+        assert_int_equal(mirror_read(m, 1 + beyond), beyond ? NET_ERR_MALFORMED : NET_OK);
     }
+    mirror_expect(m, ecs_entity_make(last, 1), m->mover, words[0]);
 }
 
 CASE(any_bytes_leave_a_whole_world) {

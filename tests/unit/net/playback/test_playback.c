@@ -257,24 +257,20 @@ static void change_byte(const show* self, size_t place) {
     free(bytes);
 }
 
-CASE(a_log_is_shown_to_its_last_whole_tick_before_a_cut_and_damage) {
-    for (uint32_t is_damaged = 0; is_damaged < 2; is_damaged++) {
-        show of, *self = &of;
-        show_open(self, record_make(300));
-        if (is_damaged)
-            change_byte(self, (size_t)half_of_log(self));
-        else
-            assert_int_equal(truncate(self->record->files.log, half_of_log(self)), 0);
-        net_playback* playback = show_play(self);
-        const net_log_info* info = net_log_reader_info(self->reader);
-        assert_true(is_damaged ? info->is_damaged : info->is_cut); // the marks came across it
-        assert_int_equal(net_playback_seek(playback, 300.0), is_damaged ? NET_ERR_DAMAGED : NET_OK);
-        const ecs_tick last = net_playback_tick_last(playback);
-        assert_true(last > 10 && last < 300);
-        assert_shows(self, (double)last);
-        assert_seeks_to(self, 300.0, (double)last);
-        show_close(self);
-    }
+CASE_ROWS(show, self, show_open(self, record_make(300)), show_close(self), is_damaged, 2,
+          a_log_is_shown_to_its_last_whole_tick_before_a_cut_and_damage) {
+    if (is_damaged)
+        change_byte(self, (size_t)half_of_log(self));
+    else
+        assert_int_equal(truncate(self->record->files.log, half_of_log(self)), 0);
+    net_playback* playback = show_play(self);
+    const net_log_info* info = net_log_reader_info(self->reader);
+    assert_true(is_damaged ? info->is_damaged : info->is_cut); // the marks came across it
+    assert_int_equal(net_playback_seek(playback, 300.0), is_damaged ? NET_ERR_DAMAGED : NET_OK);
+    const ecs_tick last = net_playback_tick_last(playback);
+    assert_true(last > 10 && last < 300);
+    assert_shows(self, (double)last);
+    assert_seeks_to(self, 300.0, (double)last);
 }
 
 // Change a byte of a tick's block; a keyframe follows.

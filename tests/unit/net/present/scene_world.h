@@ -45,7 +45,6 @@ static bool stage_from_wire(const ProtobufCMessage* message, void* payload) {
 }
 
 static ecs_result stage_types(ecs_world* world, const base_reporter* reporter) {
-    (void)reporter;
     static const ecs_field fields[] = {FIELD_OF(stage_event, number, U32, 1)};
     static const char* const names[] = {"stage_input", "stage_sent"};
     ecs_result result = ECS_OK;
@@ -57,14 +56,12 @@ static ecs_result stage_types(ecs_world* world, const base_reporter* reporter) {
 }
 
 static void stage_act(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     stage_log* log = stage->context;
     if (log->step_count < STAGE_LOG_MAX) log->steps[log->step_count] = stage->tick;
     log->step_count++;
 }
 
 static void stage_hear(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
     stage_log* log = stage->context;
     if (log->reported_count < STAGE_LOG_MAX)
         log->told[log->reported_count] =
@@ -75,7 +72,6 @@ static void stage_hear(const ecs_stage* stage, const ecs_event* event, const ecs
 }
 
 static void stage_draw(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
     const net_draw* draw = stage->user;
     const uint32_t* block = net_draw_block(draw);
     ((stage_log*)stage->context)->block = block ? *block : UINT32_MAX;
@@ -84,14 +80,12 @@ static void stage_draw(const ecs_stage* stage, const ecs_rows* rows) {
 
 // Move a player as far as its input asks.
 static void stage_walk(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage;
     if (rows->count == 0) return;
     ecs_vec2* pos = rows->columns[0];
     pos->x += (float)((const stage_event*)event->payload)->number;
 }
 
 static ecs_result stage_systems(ecs_world* world, void** context, const base_reporter* reporter) {
-    (void)reporter;
     stage_log* log = ecs_world_context(world, sizeof *log);
     *context = log;
     ecs_result result = system_try(world, .name = "stage_act", .stage = "act", .run = stage_act,
@@ -111,12 +105,9 @@ static ecs_result stage_systems(ecs_world* world, void** context, const base_rep
     return result;
 }
 
-static void stage_start(ecs_world* world, void* context, const net_game_start* start) {
-    (void)world, (void)context, (void)start;
-}
+static void stage_start(ecs_world* world, void* context, const net_game_start* start) {}
 
 static ecs_entity stage_join(ecs_world* world, void* context, const net_game_player* player) {
-    (void)context, (void)player;
     ecs_entity entity;
     ecs_result result = ecs_create(world, ecs_template_find(world, "mover"), NULL, 0, &entity);
     return result == ECS_OK ? entity : ECS_ENTITY_NONE;
@@ -124,14 +115,11 @@ static ecs_entity stage_join(ecs_world* world, void* context, const net_game_pla
 
 static uint32_t stage_predict(ecs_world* world, void* context, ecs_entity player,
                               net_predicted* entities, uint32_t capacity) {
-    (void)world, (void)context, (void)capacity;
     entities[0] = (net_predicted){.entity = player, .weight = 1};
     return 1;
 }
 
-static void stage_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
-    (void)world, (void)context, (void)client, (void)entity;
-}
+static void stage_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {}
 
 static const char stage_text[] =
     "mover {\n"

@@ -180,34 +180,30 @@ LINE_CASE(a_black_out_is_made_up_by_one_jump, false, .delay_ms = 30, .outage_at_
     assert_true(f->error_max < quantum);
 }
 
-CASE(the_own_entity_is_shown_ahead_by_its_inputs) {
-    for (uint32_t predicting = 0; predicting < 2; predicting++) {
-        fixture f;
-        open(&f, &(net_link_config){.delay_ms = 100}, predicting);
-        run(&f, 4);
-        ecs_entity player = net_client_player(f.client);
-        assert_int_not_equal(player, ECS_ENTITY_NONE);
-        double behind = 0;
-        for (uint32_t i = 0; i < 200; i++) {
-            run(&f, 0.01);
-            double off = (double)f.inputs - view_x(&f, player);
-            if (off > behind) behind = off;
-        }
-        const net_presenter_meter meter = meter_of(&f);
-        if (predicting) {
-            assert_true(behind < 4);
-            assert_true(meter.lead_ms > 150);
-            assert_int_equal(meter.corrections_seen, 0);
-        } else {
-            assert_true(behind > 10);
-            assert_true(meter.lead_ms == 0);
-        }
-        // An entity of another player is shown where it was.
-        forget_frames(&f);
-        run(&f, 5);
-        assert_true(f.error_max < quantum);
-        close_all(&f);
+CASE_ROWS(fixture, f, open(f, &(net_link_config){.delay_ms = 100}, predicting), close_all(f),
+          predicting, 2, the_own_entity_is_shown_ahead_by_its_inputs) {
+    run(f, 4);
+    ecs_entity player = net_client_player(f->client);
+    assert_int_not_equal(player, ECS_ENTITY_NONE);
+    double behind = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        run(f, 0.01);
+        double off = (double)f->inputs - view_x(f, player);
+        if (off > behind) behind = off;
     }
+    const net_presenter_meter meter = meter_of(f);
+    if (predicting) {
+        assert_true(behind < 4);
+        assert_true(meter.lead_ms > 150);
+        assert_int_equal(meter.corrections_seen, 0);
+    } else {
+        assert_true(behind > 10);
+        assert_true(meter.lead_ms == 0);
+    }
+    // An entity of another player is shown where it was.
+    forget_frames(f);
+    run(f, 5);
+    assert_true(f->error_max < quantum);
 }
 
 typedef struct drifting {

@@ -113,33 +113,30 @@ MOVER_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
 
 // ---- incarnations and jumps ----
 
+static const float odd[] = {NAN, INFINITY, -INFINITY};
+
 // Exact numbers may be NaN or infinite.
-CASE(a_step_that_is_no_number_is_a_jump) {
-    static const float odd[] = {NAN, INFINITY, -INFINITY};
-    for (uint32_t i = 0; i < BASE_COUNT(odd); i++) {
-        fixture f;
-        open(&f);
-        ecs_component_id drift = ecs_component_find(f.server.world, "drift");
-        ecs_entity loose;
-        assert_ok(ecs_create(f.server.world, ecs_template_find(f.server.world, "loose"), NULL, 0,
-                             &loose));
-        const float xs[] = {8, odd[i], 16};
-        for (uint32_t k = 0; k < 3; k++) {
-            const ecs_vec2 value = {xs[k], 0};
-            assert_ok(ecs_set(f.server.world, loose, drift, &value));
-            stage_feed(&f.server, f.scene, loose, 10 + 2 * k);
-            net_scene_packet(f.scene, 10 + 2 * k);
-        }
-        show(&f, 11);
-        const ecs_vec2* shown_drift = ecs_get(f.world, loose, drift);
-        assert_true(shown_drift->x == 8);
-        show(&f, 13.5);
-        assert_true(memcmp(&shown_drift->x, &odd[i], sizeof odd[i]) == 0);
-        show(&f, 15);
-        assert_true(shown_drift->x == 16);
-        assert_int_equal(counters(&f)->teleports, 2);
-        close_all(&f);
+CASE_ROWS(fixture, f, open(f), close_all(f), i, BASE_COUNT(odd),
+          a_step_that_is_no_number_is_a_jump) {
+    ecs_component_id drift = ecs_component_find(f->server.world, "drift");
+    ecs_entity loose;
+    assert_ok(
+        ecs_create(f->server.world, ecs_template_find(f->server.world, "loose"), NULL, 0, &loose));
+    const float xs[] = {8, odd[i], 16};
+    for (uint32_t k = 0; k < 3; k++) {
+        const ecs_vec2 value = {xs[k], 0};
+        assert_ok(ecs_set(f->server.world, loose, drift, &value));
+        stage_feed(&f->server, f->scene, loose, 10 + 2 * k);
+        net_scene_packet(f->scene, 10 + 2 * k);
     }
+    show(f, 11);
+    const ecs_vec2* shown_drift = ecs_get(f->world, loose, drift);
+    assert_true(shown_drift->x == 8);
+    show(f, 13.5);
+    assert_true(memcmp(&shown_drift->x, &odd[i], sizeof odd[i]) == 0);
+    show(f, 15);
+    assert_true(shown_drift->x == 16);
+    assert_int_equal(counters(f)->teleports, 2);
 }
 
 // ---- time and events ----

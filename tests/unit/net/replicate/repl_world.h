@@ -34,18 +34,13 @@ typedef struct repl_mesh {
 static const ecs_field repl_mesh_fields[] = {{.name = "id", .kind = ECS_FIELD_U32, .count = 1}};
 
 static inline void repl_mesh_create(const ecs_type_context* context, void* value) {
-    (void)context;
     memset(value, 0, sizeof(repl_mesh));
 }
 
-static inline void repl_mesh_destroy(const ecs_type_context* context, void* value) {
-    (void)context;
-    (void)value;
-}
+static inline void repl_mesh_destroy(const ecs_type_context* context, void* value) {}
 
 static inline uint32_t repl_mesh_request(const void* value, ecs_resource* resources,
                                          uint32_t capacity) {
-    (void)value;
     if (capacity > 0) memcpy(resources[0].name, "cube", sizeof "cube");
     return 1;
 }

@@ -61,70 +61,59 @@ static void run(crowd* c, uint32_t bits, uint32_t ticks) {
 static const struct { uint32_t count, bits, ticks; } sizes[] = {{100, 800, 600}, {MANY, 9000, 160}};
 
 // One of five weighs eight times as much.
-CASE(who_weighs_more_is_sent_more_often) {
-    for (uint32_t k = 0; k < BASE_COUNT(sizes); k++) {
-        crowd c;
-        open_crowd(&c, sizes[k].count);
-        const uint32_t heavy_count = c.count / 5;
-        weigh(&c, c.entities, heavy_count, 64);
-        run(&c, sizes[k].bits, sizes[k].ticks);
-        uint64_t sends[2] = {0, 0};
-        for (uint32_t i = 0; i < c.count; i++)
-            sends[i >= heavy_count] += c.sends[i];
-        double heavy = (double)sends[0] / heavy_count,
-               light = (double)sends[1] / (c.count - heavy_count);
-        assert_true(light > sizes[k].ticks / 80.0); // no entity starves
-        assert_true(heavy > 3 * light);
-        view_close(&c.w);
-    }
+CASE_ROWS(crowd, c, open_crowd(c, sizes[k].count), view_close(&c->w), k, BASE_COUNT(sizes),
+          who_weighs_more_is_sent_more_often) {
+    const uint32_t heavy_count = c->count / 5;
+    weigh(c, c->entities, heavy_count, 64);
+    run(c, sizes[k].bits, sizes[k].ticks);
+    uint64_t sends[2] = {0, 0};
+    for (uint32_t i = 0; i < c->count; i++)
+        sends[i >= heavy_count] += c->sends[i];
+    double heavy = (double)sends[0] / heavy_count,
+           light = (double)sends[1] / (c->count - heavy_count);
+    assert_true(light > sizes[k].ticks / 80.0); // no entity starves
+    assert_true(heavy > 3 * light);
 }
 
-CASE(equal_weights_are_sent_equally_often) {
-    for (uint32_t k = 0; k < BASE_COUNT(sizes); k++) {
-        crowd c;
-        uint32_t low = UINT32_MAX, high = 0;
-        open_crowd(&c, sizes[k].count);
-        run(&c, sizes[k].bits, sizes[k].ticks);
-        for (uint32_t i = 0; i < c.count; i++) {
-            if (c.sends[i] < low) low = c.sends[i];
-            if (c.sends[i] > high) high = c.sends[i];
-        }
-        assert_true(low >= sizes[k].ticks / 8); // all that moves is sent within 5 ticks on average
-        // In the larger crowd none is sent half as often as another one.
-        assert_true(c.count < MANY ? high <= low + low / 4 + 2 : high < 2 * low);
-        view_close(&c.w);
+CASE_ROWS(crowd, c, open_crowd(c, sizes[k].count), view_close(&c->w), k, BASE_COUNT(sizes),
+          equal_weights_are_sent_equally_often) {
+    uint32_t low = UINT32_MAX, high = 0;
+    run(c, sizes[k].bits, sizes[k].ticks);
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->sends[i] < low) low = c->sends[i];
+        if (c->sends[i] > high) high = c->sends[i];
     }
+    assert_true(low >= sizes[k].ticks / 8); // all that moves is sent within 5 ticks on average
+    // In the larger crowd none is sent half as often as another one.
+    assert_true(c->count < MANY ? high <= low + low / 4 + 2 : high < 2 * low);
 }
+
+enum { BUDGET = 500 };
+static const uint32_t rows[][2] = {{300, 900}, {MANY, 500}}; // entities, ticks
 
 // For all weights, an entity is sent within the time that all waiting entities need, and 64 ticks.
-CASE(nobody_waits_longer_than_all_that_waits_takes) {
-    enum { BUDGET = 500 };
-    static const uint32_t rows[][2] = {{300, 900}, {MANY, 500}}; // entities, ticks
-    for (uint32_t k = 0; k < BASE_COUNT(rows); k++) {
-        crowd c;
-        open_crowd(&c, rows[k][0]);
-        weigh(&c, c.entities, c.count, NET_WEIGHT_MAX);
-        for (uint32_t i = 0; i < c.count; i += 10) // one of ten may wait for ever
-            weigh(&c, &c.entities[i], 1, 1);
-        ecs_tick sent[MANY], longest = 0;
-        for (uint32_t i = 0; i < c.count; i++)
-            sent[i] = c.w.tick;
-        uint64_t bits = 0, records = 0;
-        for (uint32_t tick = 0; tick < rows[k][1]; tick++) {
-            move_all(&c);
-            send(&c, BUDGET);
-            bits += c.client->bits;
-            records += c.client->records;
-            for (uint32_t i = 0; i < c.count; i++) {
-                ecs_tick wait = c.w.tick - sent[i] - 1;
-                if (wait > longest) longest = wait;
-                if (client_tick(&c, i) == c.w.tick) sent[i] = c.w.tick;
-            }
+CASE_ROWS(crowd, c, open_crowd(c, rows[k][0]), view_close(&c->w), k, BASE_COUNT(rows),
+          nobody_waits_longer_than_all_that_waits_takes) {
+    weigh(c, c->entities, c->count, NET_WEIGHT_MAX);
+    for (uint32_t i = 0; i < c->count; i += 10) // one of ten may wait for ever
+        weigh(c, &c->entities[i], 1, 1);
+    ecs_tick sent[MANY], longest = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        sent[i] = c->w.tick;
+    uint64_t bits = 0, records = 0;
+    for (uint32_t tick = 0; tick < rows[k][1]; tick++) {
+        move_all(c);
+        send(c, BUDGET);
+        bits += c->client->bits;
+        records += c->client->records;
+        for (uint32_t i = 0; i < c->count; i++) {
+            ecs_tick wait = c->w.tick - sent[i] - 1;
+            if (wait > longest) longest = wait;
+            if (client_tick(c, i) == c->w.tick) sent[i] = c->w.tick;
         }
-        uint64_t all = bits / records * c.count; // of all waiting entities
-        assert_in_range(longest, 1, all / (BUDGET - 160) + 1 + 64);
-        view_close(&c.w);
     }
+    uint64_t all = bits / records * c->count; // of all waiting entities
+    assert_in_range(longest, 1, all / (BUDGET - 160) + 1 + 64);
 }
 
 CROWD_CASE(priority_saturates_and_waits_on, 20) {

@@ -323,41 +323,39 @@ PAGE_CASE(versions_that_were_never_sent_are_forged) {
     assert_false(net_varsize_sender_is_settled(at->repl));
 }
 
-CASE(when_too_many_wait_the_oldest_give_way_and_come_again) {
-    enum { ROOM = 4 };
-    for (uint32_t count = ROOM - 1; count <= ROOM + 1; count++) {
-        fixture at;
-        open(&at);
-        varsize_mirror_close(&at.mirror);
-        varsize_mirror_open_with(&at.mirror, ROOM, NULL);
-        ecs_entity pages[ROOM + 1];
-        for (uint32_t i = 0; i < count; i++) {
-            pages[i] = varsize_create(&at.server, at.server.page);
-            set_title(&at, pages[i], "kept");
-        }
-        step(&at);
-        for (uint32_t i = 0; i < count; i++)
-            enter(&at, pages[i], EVERYTHING);
-        publish(&at);
-        deliver(&at);
-        bool is_over = count > ROOM;
-        assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), is_over ? ROOM : count);
-        net_varsize_lost lost;
-        assert_int_equal(net_varsize_receiver_next_evicted(at.mirror.client, &lost), is_over);
-        for (uint32_t i = is_over; i < count; i++)
-            report(&at, pages[i], at.server.page);
-        if (is_over) {
-            assert_int_equal(lost.handle, pages[0]);
-            assert_true(net_varsize_sender_lost(at.repl, lost.handle, lost.number, lost.version));
-            assert_false(net_varsize_receiver_next_evicted(at.mirror.client, &lost));
-            publish(&at);
-            deliver(&at);
-            report(&at, pages[0], at.server.page);
-        }
-        for (uint32_t i = 0; i < count; i++)
-            assert_string_equal(title(&at, pages[i]), "kept");
-        close(&at);
+enum { ROOM = 4 };
+
+CASE_ROWS(fixture, at, open(at), close(at), row, 3,
+          when_too_many_wait_the_oldest_give_way_and_come_again) {
+    const uint32_t count = ROOM - 1 + row;
+    varsize_mirror_close(&at->mirror);
+    varsize_mirror_open_with(&at->mirror, ROOM, NULL);
+    ecs_entity pages[ROOM + 1];
+    for (uint32_t i = 0; i < count; i++) {
+        pages[i] = varsize_create(&at->server, at->server.page);
+        set_title(at, pages[i], "kept");
     }
+    step(at);
+    for (uint32_t i = 0; i < count; i++)
+        enter(at, pages[i], EVERYTHING);
+    publish(at);
+    deliver(at);
+    bool is_over = count > ROOM;
+    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), is_over ? ROOM : count);
+    net_varsize_lost lost;
+    assert_int_equal(net_varsize_receiver_next_evicted(at->mirror.client, &lost), is_over);
+    for (uint32_t i = is_over; i < count; i++)
+        report(at, pages[i], at->server.page);
+    if (is_over) {
+        assert_int_equal(lost.handle, pages[0]);
+        assert_true(net_varsize_sender_lost(at->repl, lost.handle, lost.number, lost.version));
+        assert_false(net_varsize_receiver_next_evicted(at->mirror.client, &lost));
+        publish(at);
+        deliver(at);
+        report(at, pages[0], at->server.page);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        assert_string_equal(title(at, pages[i]), "kept");
 }
 
 VALUES_CASE(bytes_that_wait_are_limited_too) {

@@ -90,19 +90,17 @@ CASE(its_resume_token_opens_at_the_next_process_with_the_key) {
     }
 }
 
+static const int64_t hours[] = {-24 * 400, -24 * 8, -30, 0, 30, 24 * 8, 24 * 400};
+
 // It measures durations; what day it is, the server knows.
-CASE(a_wall_clock_that_is_wrong_keeps_no_client_out) {
-    static const int64_t hours[] = {-24 * 400, -24 * 8, -30, 0, 30, 24 * 8, 24 * 400};
-    for (uint32_t i = 0; i < 2 * BASE_COUNT(hours); i++) {
-        secure_world at;
-        world_begin(&at, (net_security){.allow_dev_key = true}, i % 2, 4);
-        at.client_ahead_s = (uint64_t)(hours[i / 2] * 3600);
-        connect_world(&at);
-        at.clock.unix_s += 3600; // a token of the back end has expired
-        connect_client(&at, &at.me);
-        assert_int_equal(at.me.client.shown->token.key_id, NET_KEY_ID_RESUME);
-        world_deinit(&at);
-    }
+CASE_ROWS(secure_world, at, world_begin(at, (net_security){.allow_dev_key = true}, i % 2, 4),
+          world_deinit(at), i, 2 * BASE_COUNT(hours),
+          a_wall_clock_that_is_wrong_keeps_no_client_out) {
+    at->client_ahead_s = (uint64_t)(hours[i / 2] * 3600);
+    connect_world(at);
+    at->clock.unix_s += 3600; // a token of the back end has expired
+    connect_client(at, &at->me);
+    assert_int_equal(at->me.client.shown->token.key_id, NET_KEY_ID_RESUME);
 }
 
 // What an older client learns: it cannot read our answers, and this one never changes.

@@ -101,30 +101,27 @@ static void end_stopped(secure_world* at) {
     net_secure_server_stop(at->server, at->clock.now_us);
 }
 
-CASE(a_client_that_is_served_no_more_gets_a_close) {
-    static const struct {
-        const char* what;
-        void (*end)(secure_world* at);
-        net_secure_count count;
-        net_secure_end reason;
-    } CASES[] = {
-        {"unopened", end_unopened, NET_SECURE_UNOPENED, NET_SECURE_END_CLOSED},
-        {"lingering", end_lingering, NET_SECURE_LINGERED, NET_SECURE_END_CLOSED},
-        {"silent", end_silent, NET_SECURE_SILENT, NET_SECURE_END_CLOSED},
-        {"replaced", end_replaced, NET_SECURE_REPLACED, NET_SECURE_END_REPLACED},
-        {"stopped", end_stopped, NET_SECURE_CLOSED, NET_SECURE_END_CLOSED},
-    };
-    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
-        secure_world at;
-        world_begin(&at, (net_security){0}, true, PLACES);
-        connect_world(&at);
-        CASES[i].end(&at);
-        if (count_of(&at, CASES[i].count) != 1 || at.closed.count != 1 ||
-            take_close(&at, &at.me) != CASES[i].reason)
-            fail_msg("%s: %u closes, reason %u", CASES[i].what, at.closed.count,
-                     (unsigned)at.me.client.end);
-        world_deinit(&at);
-    }
+static const struct {
+    const char* what;
+    void (*end)(secure_world* at);
+    net_secure_count count;
+    net_secure_end reason;
+} ENDS[] = {
+    {"unopened", end_unopened, NET_SECURE_UNOPENED, NET_SECURE_END_CLOSED},
+    {"lingering", end_lingering, NET_SECURE_LINGERED, NET_SECURE_END_CLOSED},
+    {"silent", end_silent, NET_SECURE_SILENT, NET_SECURE_END_CLOSED},
+    {"replaced", end_replaced, NET_SECURE_REPLACED, NET_SECURE_END_REPLACED},
+    {"stopped", end_stopped, NET_SECURE_CLOSED, NET_SECURE_END_CLOSED},
+};
+
+CASE_ROWS(secure_world, at, world_begin(at, (net_security){0}, true, PLACES), world_deinit(at), i,
+          BASE_COUNT(ENDS), a_client_that_is_served_no_more_gets_a_close) {
+    connect_world(at);
+    ENDS[i].end(at);
+    if (count_of(at, ENDS[i].count) != 1 || at->closed.count != 1 ||
+        take_close(at, &at->me) != ENDS[i].reason)
+        fail_msg("%s: %u closes, reason %u", ENDS[i].what, at->closed.count,
+                 (unsigned)at->me.client.end);
 }
 
 // ---- reasons
@@ -149,38 +146,34 @@ CASE(a_signed_reason_ends_the_attempt_at_once) {
     }
 }
 
-CASE(a_reason_without_a_signature_is_told_at_once_and_ends_nothing) {
-    for (int has_token = 0; has_token < 2; has_token++) {
-        const net_secure_end reason = has_token ? NET_SECURE_END_TOKEN : NET_SECURE_END_NO_TOKEN;
-        secure_world at;
-        net_secure_client* client = &at.me.client;
-        world_begin(&at, (net_security){0}, true, PLACES);
-        const net_key_ring ring = at.ring;
-        if (has_token) {
-            net_key_make(KEY_ID, &at.from.entropy, &at.ring.keys[0]);
-            net_secure_server_keys_set(at.server, &at.ring);
-        } else {
-            guest_init(&at, &at.me, NULL, "203.0.113.9:5000");
-        }
-        (void)try_client(&at, &at.me);
-        assert_int_equal(at.server_bytes, NET_OUTER_NOTICE_BYTES);
-        assert_int_equal(net_secure_client_take_notice(client), reason);
-        assert_int_equal(net_secure_client_take_notice(client), NET_SECURE_END_NONE); // once
-        const uint64_t begin_us = at.clock.now_us;
-        while (serve_client(&at, &at.me) == NET_SECURE_CLIENT_ASKING)
-            pass_us(&at, 10000);
-        assert_int_equal(client->end, reason);
-        assert_true(at.clock.now_us - begin_us >= NET_SECURE_ANSWER_US_MAX);
-        assert_int_equal(net_secure_client_take_notice(client), NET_SECURE_END_NONE);
-        // A server that reads its keys again lets the client in, in the same attempt.
-        (void)try_client(&at, &at.me);
-        assert_int_equal(net_secure_client_take_notice(client), reason);
-        net_secure_server_keys_set(at.server, has_token ? &ring : NULL);
-        pass_us(&at, NET_SECURE_RESEND_US);
-        at.me.address = address_of("127.0.0.1:5000"); // where the built-in key counts
-        assert_int_equal(serve_client(&at, &at.me), NET_SECURE_CLIENT_OPEN);
-        world_deinit(&at);
+CASE_ROWS(secure_world, at, world_begin(at, (net_security){0}, true, PLACES), world_deinit(at),
+          has_token, 2, a_reason_without_a_signature_is_told_at_once_and_ends_nothing) {
+    const net_secure_end reason = has_token ? NET_SECURE_END_TOKEN : NET_SECURE_END_NO_TOKEN;
+    net_secure_client* client = &at->me.client;
+    const net_key_ring ring = at->ring;
+    if (has_token) {
+        net_key_make(KEY_ID, &at->from.entropy, &at->ring.keys[0]);
+        net_secure_server_keys_set(at->server, &at->ring);
+    } else {
+        guest_init(at, &at->me, NULL, "203.0.113.9:5000");
     }
+    (void)try_client(at, &at->me);
+    assert_int_equal(at->server_bytes, NET_OUTER_NOTICE_BYTES);
+    assert_int_equal(net_secure_client_take_notice(client), reason);
+    assert_int_equal(net_secure_client_take_notice(client), NET_SECURE_END_NONE); // once
+    const uint64_t begin_us = at->clock.now_us;
+    while (serve_client(at, &at->me) == NET_SECURE_CLIENT_ASKING)
+        pass_us(at, 10000);
+    assert_int_equal(client->end, reason);
+    assert_true(at->clock.now_us - begin_us >= NET_SECURE_ANSWER_US_MAX);
+    assert_int_equal(net_secure_client_take_notice(client), NET_SECURE_END_NONE);
+    // A server that reads its keys again lets the client in, in the same attempt.
+    (void)try_client(at, &at->me);
+    assert_int_equal(net_secure_client_take_notice(client), reason);
+    net_secure_server_keys_set(at->server, has_token ? &ring : NULL);
+    pass_us(at, NET_SECURE_RESEND_US);
+    at->me.address = address_of("127.0.0.1:5000"); // where the built-in key counts
+    assert_int_equal(serve_client(at, &at->me), NET_SECURE_CLIENT_OPEN);
 }
 
 // The session lost its connection long after the token expired, and a slow line lets the client

@@ -103,33 +103,30 @@ WORLD_CASE(a_response_with_a_token_of_another_host_spends_its_cookie) {
     assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 49);
 }
 
-CASE(an_address_has_ten_responses_a_second) {
-    static const struct {
-        const char* from;
-        uint32_t at_once, after_a_second;
-    } cases[] = {
-        {"203.0.113.9:5000", 20, 10},
-        {"[2001:db8::9]:5000", 20, 10},
-        {"127.0.0.1:5000", 100, 100},
-    };
-    for (size_t i = 0; i < BASE_COUNT(cases); i++) {
-        secure_world at;
-        guest member;
-        world_begin(&at, (net_security){0}, true, 1);
-        player_init(&at, &member, 43);
-        member.address = address_of("203.0.113.10:5000");
-        at.me.address = address_of(cases[i].from);
-        connect_client(&at, &member);
-        hold_all(&at);
-        response sent = respond(&at, &at.me); // genuine, and the server is full
-        uint32_t answers[2] = {0};
-        for (uint32_t k = 0; k < 200; k++) {
-            if (k == 100) pass_us(&at, 1000000);
-            answers[k / 100] += give(&at, sent.bytes) == NET_OUTER_DENY_BYTES;
-        }
-        assert_int_equal(answers[0], cases[i].at_once);
-        assert_int_equal(answers[1], cases[i].after_a_second);
-        assert_int_equal(count_of(&at, NET_SECURE_RESPONSE_BUDGET), 200 - answers[0] - answers[1]);
-        world_deinit(&at);
+static const struct {
+    const char* from;
+    uint32_t at_once, after_a_second;
+} budgets[] = {
+    {"203.0.113.9:5000", 20, 10},
+    {"[2001:db8::9]:5000", 20, 10},
+    {"127.0.0.1:5000", 100, 100},
+};
+
+CASE_ROWS(secure_world, at, world_begin(at, (net_security){0}, true, 1), world_deinit(at), i,
+          BASE_COUNT(budgets), an_address_has_ten_responses_a_second) {
+    guest member;
+    player_init(at, &member, 43);
+    member.address = address_of("203.0.113.10:5000");
+    at->me.address = address_of(budgets[i].from);
+    connect_client(at, &member);
+    hold_all(at);
+    response sent = respond(at, &at->me); // genuine, and the server is full
+    uint32_t answers[2] = {0};
+    for (uint32_t k = 0; k < 200; k++) {
+        if (k == 100) pass_us(at, 1000000);
+        answers[k / 100] += give(at, sent.bytes) == NET_OUTER_DENY_BYTES;
     }
+    assert_int_equal(answers[0], budgets[i].at_once);
+    assert_int_equal(answers[1], budgets[i].after_a_second);
+    assert_int_equal(count_of(at, NET_SECURE_RESPONSE_BUDGET), 200 - answers[0] - answers[1]);
 }

@@ -55,9 +55,8 @@ typedef struct fleet {
     uint32_t takeovers;
 } fleet;
 
-static inline void hear(void* context, const char* file, uint32_t line, const char* text) {
+static inline void fleet_hear(void* context, const char* file, uint32_t line, const char* text) {
     fleet* self = context;
-    (void)file, (void)line;
     const size_t used = strlen(self->said);
     snprintf(self->said + used, sizeof self->said - used, "%s\n", text);
 }
@@ -140,7 +139,7 @@ static inline void open_first(fleet* self, uint32_t tick_rate_hz) {
 static inline node* open_standby(fleet* self, uint32_t number) {
     node* at = &self->nodes[number];
     static base_reporter reporter;
-    reporter = (base_reporter){hear, self};
+    reporter = (base_reporter){fleet_hear, self};
     const net_standby_config config = {.broker = broker_sim_connect(self->broker),
                                        .name = "the stream",
                                        .takeover_us = TAKEOVER_MS * MS,
@@ -350,14 +349,13 @@ static inline void open_fleet_of(fleet* self, uint64_t seed, uint32_t standbys, 
     if (seats > 0) seat_all(self, seats);
 }
 
-#define FLEET_NODE __attribute__((unused)) node*
 /// A case with a server that runs the match, so many that stand by, and players.
 #define FLEET_CASE(name, seed, standbys, seats)                                                    \
     static void name##_of(fleet* self, node* first, node* second, node* third);                    \
     CASE_WITH(fleet, self, open_fleet_of(self, seed, standbys, seats), close_fleet(self), name) {  \
         name##_of(self, &self->nodes[0], &self->nodes[1], &self->nodes[2]);                        \
     }                                                                                              \
-    static void name##_of(fleet* self, FLEET_NODE first, FLEET_NODE second, FLEET_NODE third)
+    static void name##_of(fleet* self, node* first, node* second, node* third)
 
 static inline void await_takeover(fleet* self, node* by, uint32_t steps, uint32_t seats) {
     assert_ptr_equal(await_primary(self, steps), by);

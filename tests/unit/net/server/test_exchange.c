@@ -10,9 +10,7 @@
 static net_module* modules[4]; // by the exchanges
 static uint32_t module_count;
 
-static void take_settings(ecs_world* world, void* context, const net_game_start* start) {
-    (void)world, (void)context, (void)start;
-}
+static void take_settings(ecs_world* world, void* context, const net_game_start* start) {}
 
 static const net_game_module* swarm_with_settings(void) {
     static net_game_module game;

@@ -13,7 +13,6 @@ typedef struct fixture {
 } fixture;
 
 static bool find_known(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
-    (void)index;
     const fixture* at = context;
     *handle = at->known_handle;
     *tick = at->known_tick;
@@ -178,28 +177,24 @@ INBOX_CASE(an_event_waits_for_all_that_it_names) {
     assert_int_equal(at->box.dropped, 0);
 }
 
-CASE(an_event_about_who_is_gone_since_holds_up_nobody) {
-    for (uint32_t is_named = 0; is_named < 2; is_named++) {
-        fixture at;
-        open(&at);
-        ecs_entity dead = make_dead(&at);
-        if (is_named)
-            assert_ok(push_naming(&at, 1, 11, 0, &dead, 1, false));
-        else
-            assert_ok(push(&at, 1, 11, dead));
-        assert_ok(push(&at, 2, 12, 0));
-        assert_int_equal(next(&at), 0);
-        at.known_tick = 76; // the record is older than the event: the entity may still come
-        assert_int_equal(next(&at), 0);
-        at.known_tick = 77;
-        at.known_handle = dead; // the entity is there, but it loads
-        assert_int_equal(next(&at), 0);
-        at.known_handle = ECS_ENTITY_NONE;
-        assert_int_equal(next(&at), 12);
-        assert_int_equal(at.box.count, 0);
-        assert_int_equal(at.box.dropped, 1);
-        close(&at);
-    }
+CASE_ROWS(fixture, at, open(at), close(at), is_named, 2,
+          an_event_about_who_is_gone_since_holds_up_nobody) {
+    ecs_entity dead = make_dead(at);
+    if (is_named)
+        assert_ok(push_naming(at, 1, 11, 0, &dead, 1, false));
+    else
+        assert_ok(push(at, 1, 11, dead));
+    assert_ok(push(at, 2, 12, 0));
+    assert_int_equal(next(at), 0);
+    at->known_tick = 76; // the record is older than the event: the entity may still come
+    assert_int_equal(next(at), 0);
+    at->known_tick = 77;
+    at->known_handle = dead; // the entity is there, but it loads
+    assert_int_equal(next(at), 0);
+    at->known_handle = ECS_ENTITY_NONE;
+    assert_int_equal(next(at), 12);
+    assert_int_equal(at->box.count, 0);
+    assert_int_equal(at->box.dropped, 1);
 }
 
 INBOX_CASE(one_that_may_come_late_is_delivered_without_whom_it_names) {

@@ -53,21 +53,18 @@ QUEUE_CASE(repeats_of_the_redundancy_are_stale_and_counted) {
     assert_int_equal(push(inputs, 0), NET_ERR_STALE);
 }
 
-CASE(a_ring_deeper_than_its_limit_skips_to_half_of_it) {
-    for (uint32_t depth = NET_INPUT_DEPTH_MAX - 1; depth <= NET_INPUT_DEPTH_MAX + 1; depth++) {
-        net_input_queue inputs;
-        net_input_queue_init(&inputs, NULL);
-        for (uint32_t i = 1; i <= depth; i++)
-            assert_ok(push(&inputs, i));
-        if (depth <= NET_INPUT_DEPTH_MAX) {
-            assert_int_equal(take(&inputs), 1);
-            assert_int_equal(inputs.skipped, 0);
-        } else {
-            assert_int_equal(take(&inputs), depth - NET_INPUT_DEPTH_MAX / 2 + 1);
-            assert_int_equal(inputs.skipped, depth - NET_INPUT_DEPTH_MAX / 2);
-            assert_int_equal(inputs.count, NET_INPUT_DEPTH_MAX / 2 - 1);
-        }
-        net_input_queue_deinit(&inputs);
+CASE_ROWS(net_input_queue, inputs, net_input_queue_init(inputs, NULL),
+          net_input_queue_deinit(inputs), i, 3, a_ring_deeper_than_its_limit_skips_to_half_of_it) {
+    const uint32_t depth = NET_INPUT_DEPTH_MAX - 1 + i;
+    for (uint32_t k = 1; k <= depth; k++)
+        assert_ok(push(inputs, k));
+    if (depth <= NET_INPUT_DEPTH_MAX) {
+        assert_int_equal(take(inputs), 1);
+        assert_int_equal(inputs->skipped, 0);
+    } else {
+        assert_int_equal(take(inputs), depth - NET_INPUT_DEPTH_MAX / 2 + 1);
+        assert_int_equal(inputs->skipped, depth - NET_INPUT_DEPTH_MAX / 2);
+        assert_int_equal(inputs->count, NET_INPUT_DEPTH_MAX / 2 - 1);
     }
 }
 

@@ -41,35 +41,32 @@ LISTEN_CASE(ipv6_needs_a_guard, "[::]:7777") {
     assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_DISCONNECTED);
 }
 
-CASE(servers_listen_on_one_or_two_families) {
-    static const struct {
-        const char* listen;
-        const char* target;
-        bool is_reached;
-    } CASES[] = {
-        {"[::1]:7777", "[::1]:7777", true},
-        {"[::1]:7777", "127.0.0.1:7777", false},
-        {"[::]:7777", "[::1]:7777", true},
-        {"[::]:7777", "127.0.0.1:7777", true},
-        {"0.0.0.0:7777", "127.0.0.1:7777", true},
-        {"0.0.0.0:7777", "[::1]:7777", false},
-        {"127.0.0.1:7777,[::1]:7778", "127.0.0.1:7777", true},
-        {"127.0.0.1:7777,[::1]:7778", "[::1]:7778", true},
-        {"127.0.0.1:7777,[::1]:7778", "[::1]:7777", false},
-        {"[2001:db8::1]:7777,10.1.2.3:7777", "[2001:db8::1]:7777", true},
-        {"[2001:db8::1]:7777,10.1.2.3:7777", "10.1.2.3:7777", true},
-    };
-    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
-        world at;
-        listen_init(&at, CASES[i].listen);
-        char text[NET_ENET_ADDRESS_TEXT_BYTES];
-        assert_true(net_transport_enet_address(at.server, text, sizeof text));
-        assert_string_equal(text, CASES[i].listen);
-        assert_false(net_transport_enet_address(at.server, text, strlen(CASES[i].listen)));
-        if (connect_to(&at, 0, CASES[i].target) != CASES[i].is_reached)
-            fail_msg("%s from %s", CASES[i].listen, CASES[i].target);
-        world_deinit(&at);
-    }
+static const struct {
+    const char* listen;
+    const char* target;
+    bool is_reached;
+} FAMILIES[] = {
+    {"[::1]:7777", "[::1]:7777", true},
+    {"[::1]:7777", "127.0.0.1:7777", false},
+    {"[::]:7777", "[::1]:7777", true},
+    {"[::]:7777", "127.0.0.1:7777", true},
+    {"0.0.0.0:7777", "127.0.0.1:7777", true},
+    {"0.0.0.0:7777", "[::1]:7777", false},
+    {"127.0.0.1:7777,[::1]:7778", "127.0.0.1:7777", true},
+    {"127.0.0.1:7777,[::1]:7778", "[::1]:7778", true},
+    {"127.0.0.1:7777,[::1]:7778", "[::1]:7777", false},
+    {"[2001:db8::1]:7777,10.1.2.3:7777", "[2001:db8::1]:7777", true},
+    {"[2001:db8::1]:7777,10.1.2.3:7777", "10.1.2.3:7777", true},
+};
+
+CASE_ROWS(world, at, listen_init(at, FAMILIES[i].listen), world_deinit(at), i, BASE_COUNT(FAMILIES),
+          servers_listen_on_one_or_two_families) {
+    char text[NET_ENET_ADDRESS_TEXT_BYTES];
+    assert_true(net_transport_enet_address(at->server, text, sizeof text));
+    assert_string_equal(text, FAMILIES[i].listen);
+    assert_false(net_transport_enet_address(at->server, text, strlen(FAMILIES[i].listen)));
+    if (connect_to(at, 0, FAMILIES[i].target) != FAMILIES[i].is_reached)
+        fail_msg("%s from %s", FAMILIES[i].listen, FAMILIES[i].target);
 }
 
 LISTEN_CASE(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire, "[::]:7777") {

@@ -163,24 +163,21 @@ CASE(any_pace_gives_all_records_once_and_in_order) {
     }
 }
 
+static const uint64_t waiting[] = {1u << 16, 1024};
+
 // A standby's own log has what it followed; its first record as the one that writes has a number of
 // the stream.
-CASE(a_log_of_a_match_that_was_followed_goes_on_with_another_number) {
-    static const uint64_t waiting[] = {1u << 16, 1024};
-    for (uint32_t i = 0; i < 2; i++) {
-        log_stage stage;
-        open_log(&stage, waiting[i], 10, 0);
-        add_ticks(&stage, 50);
-        for (uint64_t skipped = 0; skipped < stage.truth.count; skipped++)
-            (void)expect_next(&stage, &(size_t){0});
-        net_stream_tap_begin(stage.tap, 777);
-        stage.number = 778;
-        assert_int_equal(take(&stage, 1), NET_STREAM_FOUND_NOTHING);
-        add_ticks(&stage, 60);
-        assert_int_equal(take(&stage, UINT64_MAX), NET_STREAM_FOUND_NOTHING);
-        assert_int_equal(stage.number, 778 + 120);
-        close_log(&stage);
-    }
+CASE_ROWS(log_stage, stage, open_log(stage, waiting[i], 10, 0), close_log(stage), i, 2,
+          a_log_of_a_match_that_was_followed_goes_on_with_another_number) {
+    add_ticks(stage, 50);
+    for (uint64_t skipped = 0; skipped < stage->truth.count; skipped++)
+        (void)expect_next(stage, &(size_t){0});
+    net_stream_tap_begin(stage->tap, 777);
+    stage->number = 778;
+    assert_int_equal(take(stage, 1), NET_STREAM_FOUND_NOTHING);
+    add_ticks(stage, 60);
+    assert_int_equal(take(stage, UINT64_MAX), NET_STREAM_FOUND_NOTHING);
+    assert_int_equal(stage->number, 778 + 120);
 }
 
 static net_result resume(log_stage* self, uint64_t records, bool is_changed) {

@@ -139,40 +139,37 @@ static void sit(house* at) {
     assert_int_equal(at->connects, MEMBERS);
 }
 
-CASE(members_are_spread_over_lanes_and_each_talks_to_its_own) {
-    static const uint32_t lanes[] = {2, 3, 5, NET_LANES_MAX};
-    for (size_t l = 0; l < BASE_COUNT(lanes); l++) {
-        house at;
-        uint32_t count[NET_LANES_MAX] = {0};
-        open_house(&at, lanes[l]);
-        sit(&at);
-        for (uint32_t i = 0; i < MEMBERS; i++) {
-            assert_int_equal(at.received[i], 1);
-            count[net_transport_lane(at.of.server, at.peers[i])]++;
-            for (uint32_t k = 0; k < i; k++)
-                assert_int_not_equal(at.peers[i] & (NET_PEER_SLOTS - 1),
-                                     at.peers[k] & (NET_PEER_SLOTS - 1));
-            // An answer reaches the member that asked.
-            for (uint32_t n = 0; n < 3 + i; n++)
-                assert_ok(send_number(at.of.server, at.peers[i], NET_CHANNEL_REALTIME, n));
-            net_peer_identity identity;
-            assert_true(net_transport_identity(at.of.server, at.peers[i], &identity));
-        }
-        for (uint32_t lane = 0; lane < lanes[l]; lane++) {
-            assert_in_range(count[lane], MEMBERS / lanes[l], MEMBERS / lanes[l] + 1);
-            at.of.server->ops->flush_lane(at.of.server, lane);
-        }
-        pass(&at, 5, true);
-        for (uint32_t i = 0; i < MEMBERS; i++) {
-            assert_int_equal(at.of.at_clients[i].realtime_count, 3 + i);
-            assert_true(at.of.server->ops->peer_sent_bytes(at.of.server, at.peers[i]) > 0);
-        }
-        net_transport_stats stats = stats_of(at.of.server);
-        assert_int_equal(stats.recv_reliable_bytes, MEMBERS * sizeof(uint32_t));
-        assert_int_equal(stats.service_errors + stats.dropped_malformed + stats.socket_errors, 0);
-        assert_int_equal(secure_count(at.of.server, NET_SECURE_ACCEPTED), MEMBERS);
-        world_deinit(&at.of);
+static const uint32_t LANES[] = {2, 3, 5, NET_LANES_MAX};
+
+CASE_ROWS(house, at, open_house(at, LANES[l]), world_deinit(&at->of), l, BASE_COUNT(LANES),
+          members_are_spread_over_lanes_and_each_talks_to_its_own) {
+    uint32_t count[NET_LANES_MAX] = {0};
+    sit(at);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        assert_int_equal(at->received[i], 1);
+        count[net_transport_lane(at->of.server, at->peers[i])]++;
+        for (uint32_t k = 0; k < i; k++)
+            assert_int_not_equal(at->peers[i] & (NET_PEER_SLOTS - 1),
+                                 at->peers[k] & (NET_PEER_SLOTS - 1));
+        // An answer reaches the member that asked.
+        for (uint32_t n = 0; n < 3 + i; n++)
+            assert_ok(send_number(at->of.server, at->peers[i], NET_CHANNEL_REALTIME, n));
+        net_peer_identity identity;
+        assert_true(net_transport_identity(at->of.server, at->peers[i], &identity));
     }
+    for (uint32_t lane = 0; lane < LANES[l]; lane++) {
+        assert_in_range(count[lane], MEMBERS / LANES[l], MEMBERS / LANES[l] + 1);
+        at->of.server->ops->flush_lane(at->of.server, lane);
+    }
+    pass(at, 5, true);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        assert_int_equal(at->of.at_clients[i].realtime_count, 3 + i);
+        assert_true(at->of.server->ops->peer_sent_bytes(at->of.server, at->peers[i]) > 0);
+    }
+    net_transport_stats stats = stats_of(at->of.server);
+    assert_int_equal(stats.recv_reliable_bytes, MEMBERS * sizeof(uint32_t));
+    assert_int_equal(stats.service_errors + stats.dropped_malformed + stats.socket_errors, 0);
+    assert_int_equal(secure_count(at->of.server, NET_SECURE_ACCEPTED), MEMBERS);
 }
 
 HOUSE_CASE(a_client_that_moves_stays_in_its_lane, 3) {
@@ -217,39 +214,35 @@ HOUSE_CASE(who_leaves_makes_room_in_its_lane, 4) {
 }
 
 // Several events of one peer wait when the user disconnects it.
-CASE(a_disconnected_peer_has_no_more_events) {
-    for (int is_now = 0; is_now < 2; is_now++) {
-        house at;
-        open_house(&at, 2);
-        sit(&at);
-        for (uint32_t i = 0; i < MEMBERS; i++)
-            for (uint32_t n = 0; n < 4; n++)
-                (void)send_number(at.of.clients[i], at.to_server[i], NET_CHANNEL_REALTIME, i);
-        for (uint32_t i = 0; i < MEMBERS; i++)
-            at.of.clients[i]->ops->flush(at.of.clients[i]);
-        const net_transport_ops* ops = at.of.server->ops;
-        net_transport_event event;
-        at.of.now_us += TICK_US;
-        wire_advance(at.of.now_us);
-        ops->service(at.of.server, at.of.now_us);
-        assert_in_range(at.of.server->waiting, MEMBERS, 4 * MEMBERS);
-        ops->work(at.of.server, 1);
-        net_peer gone = 0;
-        uint32_t others = 0;
-        while (ops->next(at.of.server, &event)) {
-            assert_int_equal(event.kind, NET_TRANSPORT_RECEIVED);
-            assert_int_not_equal(event.peer, gone);
-            others++;
-            if (gone) continue;
-            gone = event.peer;
-            ops->disconnect(at.of.server, gone, 7, is_now);
-        }
-        assert_int_equal(others, 4 * MEMBERS - 3);
-        assert_int_equal(send_number(at.of.server, gone, NET_CHANNEL_REALTIME, 0), NET_ERR_CLOSED);
-        pass(&at, 30, true);
-        assert_int_equal(at.disconnects, is_now ? 0 : 1);
-        world_deinit(&at.of);
+CASE_ROWS(house, at, open_house(at, 2), world_deinit(&at->of), is_now, 2,
+          a_disconnected_peer_has_no_more_events) {
+    sit(at);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        for (uint32_t n = 0; n < 4; n++)
+            (void)send_number(at->of.clients[i], at->to_server[i], NET_CHANNEL_REALTIME, i);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        at->of.clients[i]->ops->flush(at->of.clients[i]);
+    const net_transport_ops* ops = at->of.server->ops;
+    net_transport_event event;
+    at->of.now_us += TICK_US;
+    wire_advance(at->of.now_us);
+    ops->service(at->of.server, at->of.now_us);
+    assert_in_range(at->of.server->waiting, MEMBERS, 4 * MEMBERS);
+    ops->work(at->of.server, 1);
+    net_peer gone = 0;
+    uint32_t others = 0;
+    while (ops->next(at->of.server, &event)) {
+        assert_int_equal(event.kind, NET_TRANSPORT_RECEIVED);
+        assert_int_not_equal(event.peer, gone);
+        others++;
+        if (gone) continue;
+        gone = event.peer;
+        ops->disconnect(at->of.server, gone, 7, is_now);
     }
+    assert_int_equal(others, 4 * MEMBERS - 3);
+    assert_int_equal(send_number(at->of.server, gone, NET_CHANNEL_REALTIME, 0), NET_ERR_CLOSED);
+    pass(at, 30, true);
+    assert_int_equal(at->disconnects, is_now ? 0 : 1);
 }
 
 // A member floods its own lane: the others are served, and no service reads without bound.

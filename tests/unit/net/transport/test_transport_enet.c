@@ -72,26 +72,23 @@ WORLD_CASE(a_reused_slot_has_a_new_peer_and_the_old_one_is_closed, 1) {
     assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0));
 }
 
+static const struct {
+    const char* address;
+    uint32_t ms_min, ms_max;
+} NAMED[] = {
+    {"four.first:7777", 0, 150}, {"six.first:7777", 250, 400}, {"many.sixes:7777", 250, 400}};
+
 // RFC 8305: one address each 250 ms, the families in turn; the server has 127.0.0.1 alone.
-CASE(the_first_address_of_a_name_that_answers_is_the_server) {
-    static const struct {
-        const char* address;
-        uint32_t ms_min, ms_max;
-    } CASES[] = {
-        {"four.first:7777", 0, 150}, {"six.first:7777", 250, 400}, {"many.sixes:7777", 250, 400}};
-    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
-        world at;
-        world_init(&at, 1);
-        const net_enet_config config = {.peers_max = 1, .resolver = &names};
-        assert_ok(net_transport_enet_create(&config, &at.clients[0]));
-        const net_peer peer = world_begin_connect(&at, 0, CASES[i].address);
-        run_ms(&at, CASES[i].ms_min);
-        assert_int_equal(at.at_server.connects, 0);
-        run_ms(&at, CASES[i].ms_max - CASES[i].ms_min);
-        assert_int_equal(at.at_server.connects, 1);
-        assert_int_equal(at.at_clients[0].connected, peer);
-        world_deinit(&at);
-    }
+CASE_ROWS(world, at, world_init(at, 1), world_deinit(at), i, BASE_COUNT(NAMED),
+          the_first_address_of_a_name_that_answers_is_the_server) {
+    const net_enet_config config = {.peers_max = 1, .resolver = &names};
+    assert_ok(net_transport_enet_create(&config, &at->clients[0]));
+    const net_peer peer = world_begin_connect(at, 0, NAMED[i].address);
+    run_ms(at, NAMED[i].ms_min);
+    assert_int_equal(at->at_server.connects, 0);
+    run_ms(at, NAMED[i].ms_max - NAMED[i].ms_min);
+    assert_int_equal(at->at_server.connects, 1);
+    assert_int_equal(at->at_clients[0].connected, peer);
 }
 
 WORLD_CASE(a_connect_that_nobody_answers_ends_after_five_seconds, 1) {
