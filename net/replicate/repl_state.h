@@ -204,6 +204,7 @@ struct net_repl_state {
     uint64_t* sets; ///< NET_SET_COUNT times word_count words; the block begins here
     uint32_t word_count;
     ecs_entity* handles;
+    uint32_t* indices; ///< of the handles; 0: the slot is free
     uint32_t* bases;   ///< with NET_SET_BASED; low 32 bits
     uint32_t* floors;  ///< with NET_SET_SINGLE: its base; low 32 bits
     uint32_t* since;   ///< waits since this tick; low 32 bits
@@ -320,7 +321,7 @@ static inline void net_repl_state_prefetch(const net_repl_state* repl) {
     if (bytes == 0 || bytes > NET_REPL_STATE_PREFETCH_MAX) return;
     net_repl_prefetch(repl->sets, NET_SET_WEIGHT * repl->word_count * sizeof(uint64_t));
     net_repl_prefetch(repl->carried, repl->window * bytes);
-    net_repl_prefetch(repl->handles, bytes * 8 * sizeof *repl->handles);
+    net_repl_prefetch(repl->indices, bytes * 8 * sizeof *repl->indices);
     net_repl_prefetch(repl->classes, bytes * 8 * sizeof *repl->classes);
 }
 

@@ -142,7 +142,7 @@ static BASE_NOINLINE void find_others(row_finder* f, row_kind* kind, uint32_t w,
             begin_kind(f, kind, repl->classes[slot]);
             has_looked = false;
         }
-        kind->key.index = ecs_entity_index(repl->handles[slot]);
+        kind->key.index = repl->indices[slot];
         kind->count++;
         if (!has_looked &&
             net_encoded_rows_find_wanted(f->c->encoded_rows, kind->wanted, &kind->key, &cell)) {
@@ -162,19 +162,19 @@ static BASE_NOINLINE void find_others(row_finder* f, row_kind* kind, uint32_t w,
 static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const row_kind* kind,
                                   const net_repl_state* repl, uint64_t* cells, uint32_t w,
                                   uint64_t slots, uint64_t* sum, uint64_t* unlike) {
-    const ecs_entity* handles = repl->handles + (size_t)w * 64;
+    const uint32_t* indices = repl->indices + (size_t)w * 64;
     const uint16_t* classes = repl->classes + (size_t)w * 64;
     const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for;
     const net_encoded_row_home* homes = encoded_rows->homes;
     const uint32_t cell = kind->known->cell;
     uint64_t others = 0, without = 0, bits = 0;
     cells += (size_t)w * 64;
-    BASE_KEEP_POINTER(handles);
+    BASE_KEEP_POINTER(indices);
     BASE_KEEP_POINTER(classes);
     BASE_KEEP_POINTER(cells);
     for (; slots; slots &= slots - 1) {
         uint32_t bit = base_bit_lowest(slots);
-        const net_encoded_row_home* home = &homes[ecs_entity_index(handles[bit])];
+        const net_encoded_row_home* home = &homes[indices[bit]];
         const uint64_t row = home->cells[cell];
         if (home->stamp != stamp || classes[bit] != is_for || row == 0) {
             if (classes[bit] != is_for)
@@ -533,7 +533,7 @@ static inline uint32_t find_age(const composer* c, uint32_t slot, uint64_t is_re
 // Get the row of a slot of the newest run.
 static void add_single(composer* c, uint32_t slot, uint32_t age) {
     net_snapshot_writer* writer = c->writer;
-    net_encoded_row_key key = {.index = ecs_entity_index(c->repl->handles[slot]),
+    net_encoded_row_key key = {.index = c->repl->indices[slot],
                                .age = age,
                                .is_settled = age > NET_BASE_AGE_MAX,
                                .classes = c->repl->classes[slot]};
@@ -598,9 +598,8 @@ static void prefetch_rows(const composer* c, const uint64_t* chosen) {
     if (c->encoded_rows->home_count <= HOMES_CACHED) return;
     for (uint32_t w = 0; w < c->words; w++)
         for (uint64_t bits = chosen[w]; bits; bits &= bits - 1)
-            net_encoded_rows_prefetch(
-                c->encoded_rows,
-                ecs_entity_index(c->repl->handles[w * 64 + base_bit_lowest(bits)]));
+            net_encoded_rows_prefetch(c->encoded_rows,
+                                      c->repl->indices[w * 64 + base_bit_lowest(bits)]);
 }
 
 void net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
@@ -650,8 +649,7 @@ net_encoded_row_key net_repl_state_key(const net_repl_state* repl,
                                        const net_snapshot_writer* writer,
                                        const net_record_group* run, bool is_create, uint32_t slot) {
     uint32_t now = net_repl_state_now(repl);
-    net_encoded_row_key key = {.index = ecs_entity_index(repl->handles[slot]),
-                               .classes = repl->classes[slot]};
+    net_encoded_row_key key = {.index = repl->indices[slot], .classes = repl->classes[slot]};
     if (is_create || run->kind == NET_SNAPSHOT_ABSOLUTE) return key;
     key.age = run->age;
     if (run->kind == NET_SNAPSHOT_BY_AGE && run->age == NET_SNAPSHOT_AGE_SETTLED) {

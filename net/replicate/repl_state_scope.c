@@ -25,7 +25,7 @@ static uint32_t table_place(const net_repl_state* repl, uint32_t index) {
 }
 
 static uint32_t table_index(const net_repl_state* repl, uint32_t at) {
-    return ecs_entity_index(repl->handles[repl->table[at] - 1]);
+    return repl->indices[repl->table[at] - 1];
 }
 
 uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index) {
@@ -53,7 +53,7 @@ static void table_add(net_repl_state* repl, uint32_t index, uint32_t slot) {
         repl->table = table;
         repl->table_bits = bits;
         for (uint32_t i = 0; i < old_count; i++) {
-            if (old[i]) table_put(repl, ecs_entity_index(repl->handles[old[i] - 1]), old[i] - 1);
+            if (old[i]) table_put(repl, repl->indices[old[i] - 1], old[i] - 1);
         }
         if (old) base_release(&repl->owner.allocator, old, sizeof *old << old_bits);
     }
@@ -81,7 +81,7 @@ static void table_remove(net_repl_state* repl, uint32_t index) {
 // All that has a place per slot is one block. What each packet reads is at its beginning: clients
 // take turns, and each page of memory that one touches has to be found again.
 enum {
-    SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) +
+    SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 4 * sizeof(uint32_t) +
                  sizeof(uint16_t) + sizeof(uint8_t),
 };
 
@@ -98,7 +98,8 @@ static void place_block(net_repl_state* repl, void* block, uint32_t window, uint
     repl->carried = repl->sets + (size_t)words * NET_SET_COUNT;
     repl->listed = repl->carried + packets;
     repl->handles = (ecs_entity*)(repl->listed + packets);
-    repl->since = (uint32_t*)(repl->handles + count);
+    repl->indices = (uint32_t*)(repl->handles + count);
+    repl->since = repl->indices + count;
     repl->bases = repl->since + count;
     repl->floors = repl->bases + count;
     repl->members = (net_interest_entity*)(repl->floors + count);
@@ -120,6 +121,7 @@ static void resize_block(net_repl_state* repl, uint32_t window, uint32_t words) 
         memcpy(net_repl_listed(repl, back), net_repl_listed(&old, back), set_bytes);
     }
     memcpy(repl->handles, old.handles, had * sizeof *old.handles);
+    memcpy(repl->indices, old.indices, had * sizeof *old.indices);
     memcpy(repl->since, old.since, had * sizeof *old.since);
     memcpy(repl->bases, old.bases, had * sizeof *old.bases);
     memcpy(repl->floors, old.floors, had * sizeof *old.floors);
@@ -215,7 +217,7 @@ static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
     }
     if (slot >= repl->word_count * WORD_SLOTS) grow_slots(repl);
     BASE_ASSERT(slot < repl->replicator->index_max);
-    repl->handles[slot] = index; // for the table; the generation comes with the incarnation
+    repl->indices[slot] = index; // the handle comes with the incarnation
     table_add(repl, index, slot);
     net_set_add(repl, NET_SET_USED, slot);
     uint32_t phase = index & ((1u << 2 * NET_REPL_STATE_PHASE_PLANES) - 1);
@@ -229,7 +231,8 @@ static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
     BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot) && repl->members[slot].index == 0);
     (void)net_repl_state_set_group(repl, slot, 0);
-    table_remove(repl, ecs_entity_index(repl->handles[slot]));
+    table_remove(repl, repl->indices[slot]);
+    repl->indices[slot] = 0;
     repl->handles[slot] = ECS_ENTITY_NONE;
     repl->classes[slot] = 0;
     if (net_set_has(repl, NET_SET_PENDING, slot)) repl->pending_count--;
@@ -455,7 +458,7 @@ static void mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
     if (replicator->has_hidden && !net_fault_is_planted(NET_FAULT_LEAK_TIMING)) {
         for (uint64_t bits = touched; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
-            uint32_t index = ecs_entity_index(repl->handles[slot]);
+            uint32_t index = repl->indices[slot];
             if (base_bitset_has(&replicator->hidden, index) &&
                 !(replicator->hidden_classes[index] & repl->classes[slot]))
                 touched &= ~(bits & (0 - bits));
@@ -464,8 +467,7 @@ static void mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
     if (replicator->has_lives) {
         for (uint64_t bits = touched; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
-            if (!base_bitset_has(&replicator->lives, ecs_entity_index(repl->handles[slot])))
-                continue;
+            if (!base_bitset_has(&replicator->lives, repl->indices[slot])) continue;
             touched &= ~(bits & (0 - bits));
             renew(repl, slot);
         }
@@ -477,26 +479,20 @@ static uint64_t in_scope(const net_repl_state* repl, uint32_t w) {
     return net_set(repl, NET_SET_USED)[w] & ~net_set(repl, NET_SET_GOING)[w];
 }
 
-static inline uint32_t is_touched(const uint8_t* touched, ecs_entity handle) {
-    return touched[ecs_entity_index(handle)];
-}
-
 // Of the 64 slots of a word. Eight at a time, since shifts by constants are cheap.
-static uint64_t find_touched(const uint8_t* touched, const ecs_entity* handles) {
+static uint64_t find_touched(const uint8_t* touched, const uint32_t* at) {
     uint64_t bits = 0;
-    for (uint32_t i = 0; i < 64; i += 8, handles += 8) {
-        uint32_t eight =
-            is_touched(touched, handles[0]) | is_touched(touched, handles[1]) << 1 |
-            is_touched(touched, handles[2]) << 2 | is_touched(touched, handles[3]) << 3 |
-            is_touched(touched, handles[4]) << 4 | is_touched(touched, handles[5]) << 5 |
-            is_touched(touched, handles[6]) << 6 | is_touched(touched, handles[7]) << 7;
+    for (uint32_t i = 0; i < 64; i += 8, at += 8) {
+        uint32_t eight = touched[at[0]] | touched[at[1]] << 1 | touched[at[2]] << 2 |
+                         touched[at[3]] << 3 | touched[at[4]] << 4 | touched[at[5]] << 5 |
+                         touched[at[6]] << 6 | touched[at[7]] << 7;
         bits |= (uint64_t)eight << i;
     }
     return bits;
 }
 
 static uint64_t find_marked(const net_repl_state* repl, uint32_t w, const uint8_t* marks) {
-    return find_touched(marks, &repl->handles[(size_t)w * 64]) & in_scope(repl, w);
+    return find_touched(marks, &repl->indices[(size_t)w * 64]) & in_scope(repl, w);
 }
 
 uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, const uint8_t* marks,

@@ -311,8 +311,9 @@ static void validate_slots(const net_repl_state* repl) {
         BASE_ASSERT((member->index != 0) == (is_used && !net_set_has(repl, NET_SET_GOING, slot)));
         BASE_ASSERT(is_used || member->group == 0);
         if (!is_used) continue;
-        uint32_t index = ecs_entity_index(repl->handles[slot]);
+        const uint32_t index = repl->indices[slot];
         used++;
+        BASE_ASSERT(index == ecs_entity_index(repl->handles[slot]));
         BASE_ASSERT(net_repl_state_find_slot(repl, index) == slot);
         grouped += member->group != 0;
         if (member->index == 0) continue;
