@@ -383,6 +383,18 @@ static bool take_moved(const moving* self, net_tick_ring* ring) {
     return true;
 }
 
+// States lie scattered in memory: ask for what those of a word read and write.
+static void prefetch_word(const net_rewind* rewind, uint32_t w) {
+    for (uint64_t bits = rewind->moved.words[w]; bits; bits &= bits - 1) {
+        const net_tick_ring* ring = &rewind->rings[w * 64 + base_bit_lowest(bits)];
+        if (ring->count == 0) continue;
+        const uint32_t place = net_tick_ring_place(ring, ring->count);
+        __builtin_prefetch(net_rewind_newest(ring));
+        __builtin_prefetch(net_tick_ring_at(ring, place), 1);
+        __builtin_prefetch(&ring->lows[place], 1);
+    }
+}
+
 // Words of the set. A finished word leaves it.
 static void take_words(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
@@ -392,6 +404,7 @@ static void take_words(void* context, uint32_t item, uint32_t worker) {
     if (end > rewind->moved.word_count) end = rewind->moved.word_count;
     for (uint32_t w = item * ITEM_WORDS; w < end; w++) {
         uint64_t left = 0;
+        prefetch_word(rewind, w);
         for (uint64_t bits = rewind->moved.words[w]; bits; bits &= bits - 1) {
             if (!take_moved(self, &rewind->rings[w * 64 + base_bit_lowest(bits)]))
                 left |= bits & -bits;
