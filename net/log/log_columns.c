@@ -45,15 +45,17 @@ typedef struct mover {
     bool failed;
 } mover;
 
-// A column has the bytes less `base`.
-static void move_bytes(mover* self, uint32_t column, uint64_t size, uint8_t base) {
+// A column has the bytes, the first one less `base`.
+static inline void move_bytes(mover* self, uint32_t column, uint64_t size, uint8_t base) {
     const size_t from = self->next[column];
     if (size > self->end - self->at || size > self->ends[column] - from) self->failed = true;
     if (self->failed) return;
-    for (size_t i = 0; self->joined && i < size; i++)
-        self->joined[self->at + i] = (uint8_t)(self->columns[from + i] + base);
-    for (size_t i = 0; !self->joined && self->columns && i < size; i++)
-        self->columns[from + i] = (uint8_t)(self->payload[self->at + i] - base);
+    if (self->columns) {
+        uint8_t* target = self->joined ? self->joined + self->at : self->columns + from;
+        memcpy(target, self->joined ? self->columns + from : self->payload + self->at,
+               (size_t)size);
+        if (base > 0) *target = (uint8_t)(*target + (self->joined ? base : -base));
+    }
     self->at += (size_t)size;
     self->next[column] += (size_t)size;
 }

@@ -3,6 +3,7 @@
 // and went, what each client sent. One walk over the records, without the game. A destroyed entity
 // counts for the template with which it was created.
 #include "base/assert.h"
+#include "base/bitset.h"
 #include "base/hash.h"
 #include "base/search.h"
 #include "base/text.h"
@@ -105,12 +106,11 @@ static void add_whole(tally* self, ecs_entity entity) {
 static void add_touch(tally* self, const net_log_touch* touch) {
     if (touch->fate == NET_LOG_FATE_DESTROYED) add_end(self, ecs_entity_index(touch->entity));
     if (touch->fate == NET_LOG_FATE_CREATED) add_whole(self, touch->entity);
-    const net_log_component* component;
-    const uint64_t changed =
+    uint64_t changed =
         touch->fate == NET_LOG_FATE_CHANGED ? net_log_state_changed(self->state, touch->entity) : 0;
-    for (uint32_t i = 0; i < 64; i++) {
-        if (!(changed >> i & 1)) continue;
-        component = net_log_state_template_component(self->state, touch->entity, i);
+    for (; changed; changed &= changed - 1) {
+        const net_log_component* component =
+            net_log_state_template_component(self->state, touch->entity, base_bit_lowest(changed));
         tally_row* row = component ? get_component(self, component->id) : NULL;
         if (row) row->counts[CHANGES]++;
     }
