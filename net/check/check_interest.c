@@ -26,7 +26,7 @@ static const char* class_hint(const net_match* match, const char* name,
     const net_rows* rows = net_schema_rows(match->schema);
     base_nearest nearest = base_nearest_begin(name);
     for (uint32_t i = 0; i < NET_CLASSES_MAX; i++)
-        if (may_give(match, i)) base_nearest_offer(&nearest, net_rows_class_name(rows, i));
+        if (may_give(match, i)) base_nearest_offer(&nearest, rows->class_names[i]);
     return base_nearest_hint(&nearest, hint);
 }
 

@@ -230,7 +230,7 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     dropped[NET_DROP_EVENT_FULL] += client->inbox.full;
     dropped[NET_DROP_EVENT_WAITED] += client->inbox.dropped;
     if (client->rows && !client->config.is_thin) // thin clients share the rows
-        dropped[NET_DROP_COMPOSITION] += net_rows_refused(client->rows);
+        dropped[NET_DROP_COMPOSITION] += client->rows->refused_count;
     if (client->mirror)
         dropped[NET_DROP_RECORD_OLD] += net_mirror_get_counters(client->mirror)->stale_records;
     if (!client->varsize) return;

@@ -192,7 +192,7 @@ static void list_components(const net_repl_state* repl, net_explanation* out) {
             is_varsize ? of->varsizes[i - in_row].component : of->layout.components[i].key;
         out->components[out->component_count++] = (net_explained_component){
             .name = net_rows_component_of(rows, (ecs_component_id)key).name,
-            .class_name = net_rows_class_name(rows, class_),
+            .class_name = rows->class_names[class_],
             .component = (ecs_component_id)key,
             .is_visible = (out->classes >> class_ & 1) != 0,
             .is_varsize = is_varsize,

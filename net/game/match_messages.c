@@ -520,7 +520,7 @@ static void put_varsize(base_bytes* json, const ecs_world* world, const net_row_
 static void put_templates(base_bytes* json, const net_match* match) {
     const net_rows* rows = net_schema_rows(match->schema);
     base_json_write(json, "\ntemplates=[");
-    for (uint32_t n = 0; n < net_rows_number_count(rows); n++) {
+    for (uint32_t n = 0; n < rows->number_count; n++) {
         const net_row_template* row = net_rows_by_number(rows, n);
         const ecs_template* source = ecs_template_get(match->world, row->id);
         base_json_write(json, "\n  {name=%s number=%u singleton=%i components=[", source->name, n,

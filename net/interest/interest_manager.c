@@ -268,15 +268,15 @@ static bool is_named(const net_bound_rules* rules, ecs_component_id id) {
 }
 
 static void take_all(net_interest* interest, const net_history* history) {
-    for (uint32_t i = 0; i < net_history_index_end(history); i++) {
+    for (uint32_t i = 0; i < history->capacity; i++) {
         const net_history_entity* entity = net_history_find(history, i);
         if (entity) take_new(interest, entity);
     }
 }
 
 static void take_listed(net_interest* interest, const net_history* history) {
-    uint32_t count;
-    const net_history_event* events = net_history_events(history, &count);
+    const net_history_event* events = history->events;
+    const uint32_t count = history->event_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = ecs_entity_index(events[i].handle);
         if (events[i].kind == NET_HISTORY_DESPAWNED)
@@ -411,8 +411,8 @@ static void call_together(net_interest* interest, uint32_t key) {
 }
 
 static void handle_spawned(net_interest* interest, const net_history* history) {
-    uint32_t count;
-    const net_history_event* events = net_history_events(history, &count);
+    const net_history_event* events = history->events;
+    const uint32_t count = history->event_count;
     uint32_t together = 0;
     interest->spawn_count = interest->spawn_client_count = 0;
     for (uint32_t i = 0; i < count; i++) {

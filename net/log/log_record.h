@@ -249,14 +249,12 @@ typedef struct net_log_schema {
     uint32_t template_count, template_capacity;
 } net_log_schema;
 
-/// *has_values: the log has states in these rows.
+/// *has_values: the log has states in these rows. The caller owns it (base_owner_destroy).
 /// @return NET_OK; NET_ERR_VERSION (it has another row code); NET_ERR_DAMAGED (no writer
 ///         writes such a header).
 BASE_MUST_USE net_result net_log_schema_create(const base_allocator* allocator, const void* header,
                                                size_t header_bytes, bool* has_values,
                                                net_log_schema** schema);
-/// NULL does nothing.
-void net_log_schema_destroy(net_log_schema* schema);
 /// By rising id; NULL beyond the last.
 const net_log_component* net_log_schema_component(const net_log_schema* schema, uint32_t position);
 /// The template of a row of these rows.

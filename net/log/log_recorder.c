@@ -181,7 +181,7 @@ static void see_entity(net_log_recorder* recorder, const net_history_entity* ent
 static void take_changed_values(net_log_recorder* recorder) {
     const net_history* history = recorder->history;
     const ecs_changes changes = ecs_changes_get(recorder->world);
-    const ecs_tick tick = net_history_tick(history);
+    const ecs_tick tick = history->tick;
     for (uint32_t i = 0; i < changes.changed_count; i++) {
         const ecs_change* change = &changes.changed[i];
         if (!recorder->is_varsize[change->component]) continue;
@@ -255,17 +255,16 @@ static void take_players(net_log_recorder* recorder) {
 // What the history does not have.
 static void take_beside(net_log_recorder* recorder) {
     const net_history* history = recorder->history;
-    uint32_t count, end = net_history_index_end(history);
-    const net_history_event* events = net_history_events(history, &count);
-    for (uint32_t i = 0; i < count && !recorder->is_full; i++)
+    const net_history_event* events = history->events;
+    for (uint32_t i = 0; i < history->event_count && !recorder->is_full; i++)
         if (events[i].kind == NET_HISTORY_SPAWNED)
             see_entity(recorder, net_history_find(history, ecs_entity_index(events[i].handle)));
-    for (uint32_t index = 1; index < end && recorder->is_full; index++)
+    for (uint32_t index = 1; index < history->capacity && recorder->is_full; index++)
         if (net_history_find(history, index))
             see_entity(recorder, net_history_find(history, index));
     for (uint32_t i = 0; i < recorder->composed_count && recorder->is_full; i++)
         define(recorder, net_rows_find(recorder->rows, recorder->composed[i]));
-    if (!recorder->is_full && !recorder->interest && net_rows_varsize_count(recorder->rows) > 0)
+    if (!recorder->is_full && !recorder->interest && recorder->rows->varsize_count > 0)
         take_changed_values(recorder);
 }
 

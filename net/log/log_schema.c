@@ -335,17 +335,11 @@ net_result net_log_schema_create(const base_allocator* allocator, const void* he
     schema->allocator = &schema->owner.allocator;
     net_result result = read_header(schema, base_reader_make(header, header_bytes), has_values);
     if (result != NET_OK) {
-        net_log_schema_destroy(schema);
+        base_owner_destroy(schema);
         return result;
     }
     *schema_out = schema;
     return NET_OK;
-}
-
-void net_log_schema_destroy(net_log_schema* schema) {
-    if (!schema) return;
-    net_rows_destroy(schema->rows);
-    base_owner_destroy(schema);
 }
 
 const net_log_component* net_log_schema_component(const net_log_schema* schema, uint32_t position) {

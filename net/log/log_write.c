@@ -299,7 +299,7 @@ static void record_state(net_log_writer* writer, const net_history* history) {
 void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net_history* history) {
     const ecs_world* world = net_match_world(match);
     BASE_ASSERT(writer->is_in_tick && ecs_world_tick(world) == writer->tick);
-    BASE_ASSERT(!history || net_history_tick(history) == writer->tick);
+    BASE_ASSERT(!history || history->tick == writer->tick);
     writer->is_in_tick = false;
     writer->state_hash = ecs_world_state_hash(world);
     bool is_written = net_log_file_takes(writer);
@@ -323,7 +323,7 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
         net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
         uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
         writer->history = net_history_create(&writer->owner.allocator, rows, index_max);
-        net_history_set_workers(writer->history, net_match_get_config(match)->workers);
+        writer->history->workers = net_match_get_config(match)->workers;
     }
     net_history_step(writer->history, world, writer->tick);
     return writer->history;

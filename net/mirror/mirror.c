@@ -401,7 +401,7 @@ net_mirror* net_mirror_create(const net_mirror_config* config) {
     made->trace = config->trace;
     made->trace_context = config->trace_context;
     made->sink = config->sink;
-    made->part_count = net_rows_component_count(config->rows) + 1;
+    made->part_count = config->rows->component_count + 1;
     made->parts = base_allocate_zero(&made->own->allocator, made->part_count * sizeof *made->parts);
     use_solo(made, config->solo);
     return made;

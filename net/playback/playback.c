@@ -74,7 +74,7 @@ static net_scene* scene_of(const net_playback* playback) {
 
 static void close_view(net_playback* playback) {
     net_presenter_destroy(playback->presenter);
-    net_playback_feed_destroy(playback->feed);
+    base_owner_destroy(playback->feed);
     playback->feed = NULL;
     playback->presenter = NULL;
 }

@@ -126,10 +126,6 @@ struct net_playback_feed {
     uint64_t version;
 };
 
-void net_playback_feed_destroy(net_playback_feed* feed) {
-    base_owner_destroy(feed);
-}
-
 // ---- what differs ----
 
 __attribute__((format(printf, 2, 3))) static void report(net_playback_feed* feed,

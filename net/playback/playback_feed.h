@@ -24,12 +24,11 @@ typedef struct net_playback_notes {
 } net_playback_notes;
 
 /// Feed a view of this match from a state; both and the notes must outlive it. What is only in the
-/// log or only here is reported; `is_same_schema`: nothing is.
+/// log or only here is reported; `is_same_schema`: nothing is. It ends after the view
+/// (base_owner_destroy).
 BASE_MUST_USE net_playback_feed* net_playback_feed_create(const net_log_state* state,
                                                           net_match* match, bool is_same_schema,
                                                           net_playback_notes* notes);
-/// After the view is destroyed. NULL does nothing.
-void net_playback_feed_destroy(net_playback_feed* feed);
 /// Feed the scene what the last step of the state did; `is_first`: all entities.
 void net_playback_feed_give(net_playback_feed* feed, net_scene* scene, bool is_first);
 

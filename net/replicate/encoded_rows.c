@@ -47,7 +47,7 @@ static size_t homes_bytes(const net_encoded_rows* encoded_rows) {
 
 // A tick begins: the homes need not be kept.
 static void reserve_homes(net_encoded_rows* encoded_rows) {
-    uint32_t count = net_history_index_end(encoded_rows->history);
+    uint32_t count = encoded_rows->history->capacity;
     if (count <= encoded_rows->home_count) return;
     base_release(encoded_rows->allocator, encoded_rows->homes, homes_bytes(encoded_rows));
     encoded_rows->home_count = count;
@@ -541,7 +541,7 @@ void net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_ev
     net_encoded_row_asked asked[NET_ENCODED_ROW_USUAL];
     const uint32_t asked_count = choose(encoded_rows, event_count, asked);
     if (asked_count == 0 || encoded_rows->is_solo) return;
-    const net_history_entity* entities = net_history_entities(encoded_rows->history);
+    const net_history_entity* entities = encoded_rows->history->entities;
     usual_rows usual = {.count = 0};
     for (uint32_t i = 0; i < asked_count; i++) {
         const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, asked[i].wanted);

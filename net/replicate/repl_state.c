@@ -353,8 +353,7 @@ bool net_repl_state_is_awaiting(net_repl_state* repl) {
 }
 
 bool net_repl_state_is_settled(const net_repl_state* repl) {
-    if (repl->replicator->published != net_history_step_count(repl->replicator->history))
-        return false;
+    if (repl->replicator->published != repl->replicator->history->step_count) return false;
     if (repl->is_abandoned) return false;
     uint64_t unsettled = 0;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++)

@@ -434,7 +434,7 @@ void net_replicator_remove_client(net_replicator* replicator, net_repl_state* re
 void net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl);
 
 static inline ecs_tick net_replicator_now(const net_replicator* replicator) {
-    return net_history_tick(replicator->history);
+    return replicator->history->tick;
 }
 
 /// The low bits of the tick of the replicator.

@@ -499,7 +499,7 @@ static void add_by_packet(composer* c, uint64_t* left) {
 // stored would reveal how often they changed.
 static bool may_name(const net_repl_state* repl, uint32_t slot, uint32_t classes, uint32_t age) {
     return (classes & ~(uint32_t)repl->classes[slot]) == 0 ||
-           age < net_history_keep_ticks(repl->replicator->history);
+           age < repl->replicator->history->keep_ticks;
 }
 
 uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot) {
@@ -614,7 +614,7 @@ void net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     c.absolute = lane_set(&c, NET_LANE_ABSOLUTE);
     c.doubled = lane_set(&c, NET_LANE_DOUBLED);
     repl->rested = 0;
-    net_snapshot_writer_begin(c.writer, net_history_number_bits(history));
+    net_snapshot_writer_begin(c.writer, net_rows_number_bits(history->rows));
     prefetch_rows(&c, chosen);
     uint64_t *left = lane_set(&c, NET_LANE_LEFT), *creates = lane_set(&c, NET_LANE_RUN);
     const uint64_t *live = net_set(repl, NET_SET_LIVE), *going = net_set(repl, NET_SET_GOING);

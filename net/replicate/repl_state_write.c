@@ -666,7 +666,7 @@ uint32_t net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state
     net_replicator* replicator = repl->replicator;
     if (repl->packet_count == 0) repl->seq_next = seq;
     BASE_ASSERT(seq == repl->seq_next);
-    BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
+    BASE_ASSERT(replicator->published == replicator->history->step_count);
     BASE_ASSERT(repl->published == replicator->published || replicator->lanes[repl->lane].is_idle);
     prefetch_next(repl);
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];

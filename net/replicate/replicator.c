@@ -43,11 +43,11 @@ static void take_history(net_replicator* replicator, const net_replicator_config
     replicator->history = config->history;
     replicator->has_own_history = !config->history;
     if (config->history) {
-        replicator->published = net_history_step_count(config->history);
+        replicator->published = config->history->step_count;
     } else {
         replicator->history =
             net_history_create(config->allocator, config->rows, config->index_max);
-        net_history_set_workers(replicator->history, config->workers);
+        replicator->history->workers = config->workers;
     }
 }
 
@@ -77,7 +77,7 @@ void net_replicator_destroy(net_replicator* replicator) {
 
 void net_replicator_step(net_replicator* replicator, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(replicator->has_own_history);
-    BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
+    BASE_ASSERT(replicator->published == replicator->history->step_count);
     net_history_step(replicator->history, world, tick);
     if (replicator->interest) net_interest_step(replicator->interest, replicator->history, tick);
 }
@@ -87,7 +87,7 @@ const net_history* net_replicator_history(const net_replicator* replicator) {
 }
 
 ecs_tick net_replicator_tick(const net_replicator* replicator) {
-    return net_history_tick(replicator->history);
+    return replicator->history->tick;
 }
 
 // ---- clients and lanes ----
@@ -131,8 +131,9 @@ static void unmark(net_replicator* replicator) {
 
 static void mark(net_replicator* replicator) {
     unmark(replicator);
-    uint32_t end = net_history_index_end(replicator->history);
-    replicator->events = net_history_events(replicator->history, &replicator->event_count);
+    uint32_t end = replicator->history->capacity;
+    replicator->events = replicator->history->events;
+    replicator->event_count = replicator->history->event_count;
     if (replicator->event_count == 0 || replicator->repl_count == 0) return;
     const base_allocator* own = &replicator->owner.allocator;
     BASE_ARRAY_RESERVE(own, replicator->touched, replicator->touched_capacity, end);
@@ -185,7 +186,7 @@ static void add_spawned(net_replicator* replicator, uint32_t index) {
 }
 
 void net_replicator_publish_begin(net_replicator* replicator) {
-    const uint64_t steps = net_history_step_count(replicator->history);
+    const uint64_t steps = replicator->history->step_count;
     // Who begins behind other steps needs none of them.
     BASE_ASSERT(replicator->published + 1 == steps ||
                 (!replicator->has_own_history && replicator->repl_count == 0));
@@ -215,7 +216,7 @@ static void apply_answer(net_repl_state* repl, const net_interest_answer* answer
 
 static void enter_all(net_repl_state* repl) {
     const net_history* history = repl->replicator->history;
-    uint32_t end = net_history_index_end(history);
+    uint32_t end = history->capacity;
     for (uint32_t index = 1; index < end; index++) {
         const net_interest_entity whole = whole_entity(index);
         if (net_history_find(history, index)) net_repl_state_enter(repl, &whole);

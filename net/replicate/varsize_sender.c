@@ -385,7 +385,7 @@ static void spread(net_varsize_source* source) {
 
 void net_varsize_source_step(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(world);
-    if (net_rows_varsize_count(source->rows) == 0) return;
+    if (source->rows->varsize_count == 0) return;
     source->tick = tick;
     // The last step was not published: its destroyed values must not be mistaken for the next users
     // of their places.

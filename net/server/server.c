@@ -85,7 +85,7 @@ static void destroy_replication(net_server* server) {
     net_varsize_source_destroy(server->varsize);
     if (server->replicator) net_replicator_destroy(server->replicator);
     if (server->interest) net_interest_destroy(server->interest);
-    if (server->rows) net_rows_destroy(server->rows);
+    if (server->rows) base_owner_destroy(server->rows);
 }
 
 // Packets to a client are half a second apart at most, whatever divisor the operator requests.

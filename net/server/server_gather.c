@@ -335,7 +335,7 @@ static void clear_marks(net_server* server, uint32_t words, uint32_t index_end) 
 void net_server_mark_seen(net_server* server) {
     net_server_out* out = &server->out;
     const net_history* history = net_replicator_history(server->replicator);
-    const uint32_t words = (out->event_count + 63) / 64, end = net_history_index_end(history);
+    const uint32_t words = (out->event_count + 63) / 64, end = history->capacity;
     out->seen_words = 0;
     if (words == 0 || out->count == 0) return;
     clear_marks(server, words, end);

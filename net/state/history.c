@@ -23,7 +23,7 @@
 #include "core/fault.h"
 
 #include "base/assert.h"
-#include "base/bitset.h"
+
 #include <string.h>
 
 #define WORDS_MAX (2u * PROTO_ROW_FIELDS_MAX + 1u) // of a packed row
@@ -38,26 +38,6 @@ typedef struct history_touch {
     uint16_t classes;  // in which its row has changed in this step
     bool is_whole;     // it may have begun, ended or become another: look at all of it
 } history_touch;
-
-struct net_history {
-    base_owner owner;
-    net_pool pool; // of rows: their blocks are many, and not the owner's
-    net_rows* rows;
-    uint32_t index_max;
-    net_history_entity* entities; // [index]
-    uint32_t capacity;
-    base_bitset touched;    // indices that the running step must look at
-    history_touch* touches; // [index], of touched ones
-    uint32_t touch_capacity;
-    uint64_t step_count;
-    net_history_event* events;
-    uint32_t event_count, event_capacity;
-    ecs_tick tick;
-    uint32_t keep_ticks;
-    base_workers* workers;
-    ecs_change* sorted; // a step's changes by part
-    uint32_t sorted_capacity;
-};
 
 static inline bool is_public(const net_row_template* row_template) {
     return (row_template->class_mask & ~1u) == 0;
@@ -506,10 +486,6 @@ void net_history_destroy(net_history* history) {
     base_owner_destroy(history);
 }
 
-void net_history_set_workers(net_history* history, base_workers* workers) {
-    history->workers = workers;
-}
-
 static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,
                       uint32_t classes) {
     BASE_ASSERT(history->event_count < history->event_capacity);
@@ -688,31 +664,6 @@ void net_history_step(net_history* history, const ecs_world* world, ecs_tick tic
     if (NET_VALIDATE_ON) net_history_validate(history);
 }
 
-uint64_t net_history_step_count(const net_history* history) {
-    return history->step_count;
-}
-
-ecs_tick net_history_tick(const net_history* history) {
-    return history->tick;
-}
-
-uint32_t net_history_keep_ticks(const net_history* history) {
-    return history->keep_ticks;
-}
-
-uint32_t net_history_number_bits(const net_history* history) {
-    return net_rows_number_bits(history->rows);
-}
-
-const net_history_event* net_history_events(const net_history* history, uint32_t* count) {
-    *count = history->event_count;
-    return history->events;
-}
-
-const net_history_entity* net_history_entities(const net_history* history) {
-    return history->entities;
-}
-
 const net_history_entity* net_history_find(const net_history* history, uint32_t index) {
     if (index >= history->capacity) return NULL;
     const net_history_entity* entity = &history->entities[index];
@@ -740,10 +691,6 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
     __builtin_prefetch(base);
     __builtin_prefetch(base + entity->words);
     if (d > 0) __builtin_prefetch(row_at(entity, entity->count - 1u - (uint32_t)back - d));
-}
-
-uint32_t net_history_index_end(const net_history* history) {
-    return history->capacity;
 }
 
 void net_history_validate(const net_history* history) {

@@ -16,6 +16,7 @@
 
 #include "ecs/ecs.h"
 
+#include "base/bitset.h"
 #include "base/workers.h"
 
 /// What the history knows of one index: one cache line, and one block of rows.
@@ -34,7 +35,7 @@ typedef struct net_history_entity {
     ecs_tick* class_ticks;
     uint16_t words; ///< of a packed row
     uint8_t capacity, first, count;
-    uint8_t keep_ticks; ///< net_history_keep_ticks
+    uint8_t keep_ticks; ///< those of the history
 } net_history_entity;
 
 _Static_assert(sizeof(net_history_entity) <= 64, "one line");
@@ -51,37 +52,47 @@ typedef struct net_history_event {
     uint16_t classes; ///< in which something changed; SPAWNED: all of the template
 } net_history_event;
 
-typedef struct net_history net_history;
+/// The first group is for readers; it is as of the last step.
+typedef struct net_history {
+    base_owner owner;
+    net_rows* rows;
+    ecs_tick tick;
+    uint64_t step_count; ///< steps so far
+    /// All rows are known for this many ticks: NET_ROW_HISTORY_MS at the tick rate.
+    uint32_t keep_ticks;
+    net_history_entity* entities; ///< [index]: net_history_find
+    uint32_t capacity;            ///< the highest index ever used + 1: the end of a walk
+    /// What the step found, sorted by index; an index appears once (DESPAWNED only when no entity
+    /// replaced it).
+    net_history_event* events;
+    uint32_t event_count;
+    /// Help in steps with many changes (borrowed; NULL: none). The rows are the same.
+    base_workers* workers;
+
+    net_pool pool; ///< of rows: their blocks are many, and not the owner's
+    uint32_t index_max, event_capacity;
+    base_bitset touched;           ///< indices that the running step must look at
+    struct history_touch* touches; ///< [index], of touched ones
+    uint32_t touch_capacity;
+    ecs_change* sorted; ///< a step's changes by part
+    uint32_t sorted_capacity;
+} net_history;
 
 /// `rows` is borrowed and must outlive the history, as must the world. Handles with an index above
 /// `index_max` are local and not looked at.
 net_history* net_history_create(const base_allocator* allocator, net_rows* rows,
                                 uint32_t index_max);
 void net_history_destroy(net_history* history);
-/// Let workers (borrowed; NULL: none) help in steps with many changes. The rows are the same.
-void net_history_set_workers(net_history* history, base_workers* workers);
 /// Read what ecs_changes lists. Call it once after each world step, before ecs_changes_clear, with
 /// rising ticks (asserted). The first call reads the whole world.
 void net_history_step(net_history* history, const ecs_world* world, ecs_tick tick);
-ecs_tick net_history_tick(const net_history* history);       ///< of the last step
-uint64_t net_history_step_count(const net_history* history); ///< steps so far
-/// All rows are known for this many ticks: NET_ROW_HISTORY_MS at the tick rate.
-uint32_t net_history_keep_ticks(const net_history* history);
-uint32_t net_history_number_bits(const net_history* history); ///< net_rows_number_bits
-/// What the last step found, sorted by index; an index appears once (DESPAWNED only when no entity
-/// replaced it). Borrowed until the next step.
-const net_history_event* net_history_events(const net_history* history, uint32_t* count);
 /// The entity at an index; NULL when there is no replicated one. Borrowed until the next step.
 const net_history_entity* net_history_find(const net_history* history, uint32_t index);
-/// The entities by index, below net_history_index_end. Borrowed until the next step.
-const net_history_entity* net_history_entities(const net_history* history);
 /// Prefetch what encoding a row reads: the rows of `tick`, of `age` ticks before and of `age` + `d`
 /// ticks before. Call it for many entities, then again with `is_known`: the first time the entity
 /// is prefetched, then its rows.
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
                       uint32_t d, bool is_known);
-/// The highest index ever used + 1: the end of a walk with net_history_find.
-uint32_t net_history_index_end(const net_history* history);
 /// The row `back` rows before the newest one, `back` < count, with all classes, packed. Borrowed
 /// until the next step.
 static inline const uint32_t* net_history_back(const net_history_entity* entity, uint32_t back) {
@@ -100,7 +111,7 @@ static inline uint32_t net_history_classes(const net_history_entity* entity, uin
 /// tick of the last step. Borrowed from the history when nothing is hidden; otherwise made in
 /// `scratch` (layout.packed_count words).
 /// @return NULL when the row is older than the incarnation or forgotten: it is
-///         net_history_keep_ticks old, and a component of these classes changed between it and the
+///         net_history.keep_ticks old, and a component of these classes changed between it and the
 ///         oldest row that is not.
 const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
                                 uint32_t classes, uint32_t* scratch);

@@ -120,10 +120,6 @@ void net_rows_list_varsizes(net_rows* rows) {
     }
 }
 
-uint32_t net_rows_varsize_count(const net_rows* rows) {
-    return rows->varsize_count;
-}
-
 ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number) {
     return number < rows->varsize_count ? rows->varsizes[number] : ECS_COMPONENT_NONE;
 }
@@ -162,10 +158,6 @@ uint32_t net_rows_class(const net_rows* rows, const char* name) {
     for (uint32_t i = 0; i < rows->class_count; i++)
         if (strcmp(rows->class_names[i], name) == 0) return i;
     return UINT32_MAX;
-}
-
-const char* net_rows_class_name(const net_rows* rows, uint32_t class_) {
-    return class_ < rows->class_count ? rows->class_names[class_] : "";
 }
 
 // Name what each component is the integral of, where that is in the row too.

@@ -93,11 +93,12 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     *rows = NULL;
     net_rows* made = base_owner_create(allocator, sizeof *made);
     made->world = world;
+    made->component_count = ecs_component_count(world);
     net_rows_list_classes(made);
     net_rows_list_varsizes(made);
     net_result result = add_loaded(made, reporter);
     if (result != NET_OK) {
-        net_rows_destroy(made);
+        base_owner_destroy(made);
         return result;
     }
     *rows = made;
@@ -110,6 +111,7 @@ net_rows* net_rows_create_like(const base_allocator* allocator, ecs_world* world
     const size_t own = sizeof made->owner;
     memcpy((uint8_t*)made + own, (const uint8_t*)like + own, sizeof *made - own);
     made->world = world;
+    made->component_count = ecs_component_count(world);
     made->like = like;
     made->templates = made->by_id = NULL;
     made->states = NULL;
@@ -197,18 +199,6 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
     }
 }
 
-void net_rows_destroy(net_rows* rows) {
-    base_owner_destroy(rows);
-}
-
-uint32_t net_rows_component_count(const net_rows* rows) {
-    return rows->world ? ecs_component_count(rows->world) : rows->component_count;
-}
-
-uint32_t net_rows_number_count(const net_rows* rows) {
-    return rows->number_count;
-}
-
 uint32_t net_rows_number_bits(const net_rows* rows) {
     uint32_t bits = 1;
     while (rows->number_count > 1u << bits)
@@ -244,10 +234,6 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
         if (add_template_row(rows, source, parts, part_count, NULL) != NET_OK) return NULL;
     }
     return rows->by_id[id];
-}
-
-uint64_t net_rows_refused(const net_rows* rows) {
-    return rows->refused_count;
 }
 
 const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_id) {

@@ -85,7 +85,6 @@ BASE_MUST_USE net_result net_rows_add(net_rows* rows, const ecs_template* source
 /// Set the default row of a template that was added: words of its layout, each of its field.
 void net_rows_set_defaults(net_rows* rows, const net_row_template* row_template,
                            const uint64_t* words);
-void net_rows_destroy(net_rows* rows);
 /// Set the tick rate, by which integrals are predicted. Call it before the first row is encoded,
 /// with the same value on both sides (a client learns it from Welcome). Without it rows are encoded
 /// as if no component was the integral of another. Tables that share row templates share the rate.
@@ -93,10 +92,7 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);
-/// How many components its world has: ids run up to it.
-uint32_t net_rows_component_count(const net_rows* rows);
-/// The loaded replicated templates in the order of their wire numbers.
-uint32_t net_rows_number_count(const net_rows* rows);
+/// The loaded replicated template of a wire number; NULL of one that does not exist.
 const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number);
 /// The row template of a template of the world; composed ones are added on first use. NULL when it
 /// has no replicated part or cannot be a row (only compositions can fail here).
@@ -105,8 +101,6 @@ const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_i
 /// compose.
 const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
                                          uint32_t part_count);
-/// Compositions that net_rows_compose refused because there are NET_ROW_TEMPLATES_MAX.
-uint64_t net_rows_refused(const net_rows* rows);
 /// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
 void net_rows_read(const net_row_template* row_template, const ecs_world* world, ecs_entity entity,
                    uint64_t* row);
@@ -117,15 +111,10 @@ void net_rows_read_packed(const net_row_template* row_template, const ecs_world*
 /// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded
 /// templates use, by name. UINT32_MAX when there is none.
 uint32_t net_rows_class(const net_rows* rows, const char* name);
-/// The name of a class; "" of a number that does not exist.
-const char* net_rows_class_name(const net_rows* rows, uint32_t class_);
 /// Put the template's defaults where a component's class is not in `classes`.
 void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row);
 /// The same for a packed row.
 void net_rows_mask_packed(const net_row_template* row_template, uint32_t classes, uint32_t* row);
-/// Number of variable-size components of all loaded templates. Sorted by name they give the wire
-/// numbers.
-uint32_t net_rows_varsize_count(const net_rows* rows);
 /// The component of a wire number; ECS_COMPONENT_NONE for a number that does not exist.
 ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number);
 /// The template's variable-size component of this id; NULL when it has none.
@@ -140,7 +129,7 @@ struct net_rows {
     base_owner owner;
     ecs_world* world;                     ///< NULL: templates are added (net_rows_add)
     const net_rows_component* components; ///< without a world: [id] 1..component_count
-    uint32_t component_count;
+    uint32_t component_count;             ///< ids run up to it
     net_rows* like; ///< NULL; or whose row templates and numbers of loaded templates these are
     net_row_template** templates; ///< owned, in order of making
     uint32_t template_count, template_capacity;
@@ -152,10 +141,10 @@ struct net_rows {
     net_row_template** numbers; ///< [wire number]
     uint32_t number_count, number_capacity;
     uint32_t composed_count; ///< compositions asked for so far
-    uint64_t refused_count;  ///< compositions beyond the limit
+    uint64_t refused_count;  ///< compositions beyond NET_ROW_TEMPLATES_MAX
     char class_names[NET_CLASSES_MAX][ECS_NAME_BYTES_MAX];
     uint32_t class_count;
-    ecs_component_id varsizes[ECS_COMPONENTS_MAX]; ///< [wire number]
+    ecs_component_id varsizes[ECS_COMPONENTS_MAX]; ///< [wire number], of all loaded templates
     uint32_t varsize_count;
     uint32_t tick_rate_hz; ///< 0: not known yet
 };

@@ -195,7 +195,7 @@ static net_result fill(net_schema* schema, ecs_world* world, const net_message* 
                        uint32_t message_count, const base_reporter* reporter) {
     net_result result = net_rows_create(&schema->owner.allocator, world, reporter, &schema->rows);
     if (result != NET_OK) return result;
-    for (uint32_t n = 0; n < net_rows_number_count(schema->rows); n++)
+    for (uint32_t n = 0; n < schema->rows->number_count; n++)
         add_template(schema, world, net_rows_by_number(schema->rows, n));
     for (uint32_t m = 0; m < message_count; m++) {
         result = add_message(schema, &messages[m], m, reporter);
@@ -213,7 +213,7 @@ net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
     net_schema* made = base_owner_create(allocator, sizeof *made);
     net_result result = fill(made, world, messages, message_count, reporter);
     if (result != NET_OK) {
-        net_schema_destroy(made);
+        base_owner_destroy(made);
         return result;
     }
     *schema = made;
@@ -239,10 +239,6 @@ net_schema* net_schema_create_like(const base_allocator* allocator, ecs_world* w
     made->hash = like->hash;
     made->rows = net_rows_create_like(&made->owner.allocator, world, like->rows);
     return made;
-}
-
-void net_schema_destroy(net_schema* schema) {
-    base_owner_destroy(schema);
 }
 
 uint64_t net_schema_hash(const net_schema* schema) {

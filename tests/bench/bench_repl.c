@@ -224,7 +224,7 @@ static void close_client(bench_repl_client* client) {
         bench_release(client->flying[i].body);
     if (!client->mirror) return;
     net_mirror_destroy(client->mirror);
-    net_schema_destroy(client->schema);
+    base_owner_destroy(client->schema);
     ecs_world_destroy(client->world);
 }
 
@@ -315,7 +315,7 @@ void bench_repl_deinit(bench_repl* self) {
         close_client(&self->clients[i]);
     net_replicator_destroy(self->replicator);
     net_interest_destroy(self->interest);
-    net_schema_destroy(self->schema);
+    base_owner_destroy(self->schema);
     ecs_world_destroy(self->world);
     bench_release(self->clients);
     bench_release(self->entities);

@@ -127,7 +127,7 @@ static void print(const bench_row* row, uint32_t rounds) {
            (unsigned long long)self->packets);
     net_repl_state_destroy(self->view);
     net_mirror_destroy(self->mirror);
-    net_schema_destroy(self->schema);
+    base_owner_destroy(self->schema);
     ecs_world_destroy(self->world);
     bench_repl_deinit(&self->server);
 }

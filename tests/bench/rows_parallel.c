@@ -124,7 +124,7 @@ static void close_rig(rig* self) {
 // Who helps in what is measured.
 static void set_workers(rig* self, base_workers* workers) {
     if (self->history)
-        net_history_set_workers(self->history, workers);
+        self->history->workers = workers;
     else if (self->match)
         net_match_set_workers(self->match, workers);
     else

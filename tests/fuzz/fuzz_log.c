@@ -198,7 +198,7 @@ static void read_pieces(const uint8_t* data, size_t size) {
     net_log_schema* schema;
     bool has_values;
     if (net_log_schema_create(NULL, data, size, &has_values, &schema) == NET_OK)
-        net_log_schema_destroy(schema);
+        base_owner_destroy(schema);
 }
 
 // ---- state

@@ -154,7 +154,7 @@ static net_solo_receiver* open_solo(void) {
 }
 
 static void drop_world(void) {
-    net_schema_destroy(kept.schema);
+    base_owner_destroy(kept.schema);
     ecs_world_destroy(kept.world);
     kept.world = NULL;
 }

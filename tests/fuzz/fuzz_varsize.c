@@ -89,8 +89,8 @@ static void close(fixture* at) {
     base_owner_destroy(at->client);
     net_varsize_sender_destroy(at->view);
     net_varsize_source_destroy(at->values);
-    net_rows_destroy(at->server_rows);
-    net_rows_destroy(at->mirror_rows);
+    base_owner_destroy(at->server_rows);
+    base_owner_destroy(at->mirror_rows);
     ecs_world_destroy(at->server);
     ecs_world_destroy(at->mirror);
 }

@@ -125,7 +125,7 @@ static bool find_value(const scenario* self, const net_repl_state* view,
                        const net_packet_part* part, char* text, size_t text_bytes) {
     const net_history* history = net_replicator_history(self->server->replicator);
     const net_history_entity* entity = net_history_find(history, ecs_entity_index(part->entity));
-    const ecs_tick now = net_history_tick(history);
+    const ecs_tick now = history->tick;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     uint32_t slot = net_repl_state_find_slot(view, ecs_entity_index(part->entity));
     if (!entity || entity->handle != part->entity || slot == UINT32_MAX ||

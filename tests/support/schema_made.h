@@ -47,7 +47,7 @@ static inline net_schema* schema_made(const char* text, schema_wanted wanted, ec
 }
 
 static inline void schema_unmake(net_schema* schema, ecs_world* world) {
-    net_schema_destroy(schema);
+    base_owner_destroy(schema);
     ecs_world_destroy(world);
 }
 

@@ -137,13 +137,12 @@ typedef struct net_schema_item {
 
 /// Make the schema of a sealed world and the messages of its module, which may be none. `allocator`
 /// NULL: the heap. The world is only read. @return NET_OK; NET_ERR_SCHEMA (reported: a component or
-/// message cannot be sent: mend the module).
+/// message cannot be sent: mend the module). The caller owns it (base_owner_destroy).
 BASE_MUST_USE net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
                                            const net_message* messages, uint32_t message_count,
                                            const base_reporter* reporter, net_schema** schema);
 /// Add an item of each file of a game, once.
 void net_schema_add_files(net_schema* schema, const net_game_file* files, uint32_t count);
-void net_schema_destroy(net_schema* schema);
 /// Equal on both sides when all items are equal.
 uint64_t net_schema_hash(const net_schema* schema);
 /// Has a component a visibility class, so that some clients do not see it?

@@ -188,7 +188,7 @@ static void forger_open(forger* f, duel* at) {
 }
 
 static void forger_close(forger* f) {
-    net_rows_destroy(f->rows);
+    base_owner_destroy(f->rows);
     net_match_destroy(f->match);
 }
 

@@ -64,7 +64,7 @@ static void open(place* at, uint32_t rate, uint32_t index_max) {
 
 static void shut(place* at) {
     base_owner_destroy(at->past);
-    net_rows_destroy(at->rows);
+    base_owner_destroy(at->rows);
     ecs_world_destroy(at->world);
 }
 

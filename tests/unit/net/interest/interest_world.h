@@ -147,8 +147,8 @@ static inline void interest_drop(interest_table* t, uint32_t client, uint32_t in
 }
 
 static inline void interest_take_came(interest_table* t) {
-    uint32_t count;
-    const net_history_event* events = net_history_events(t->history, &count);
+    const net_history_event* events = t->history->events;
+    const uint32_t count = t->history->event_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = ecs_entity_index(events[i].handle);
         if (events[i].kind == NET_HISTORY_CHANGED) continue;

@@ -124,7 +124,7 @@ CASE(floats_of_a_log_are_elastic_and_another_row_code_is_refused) {
     assert_int_equal(schema->template_count, 1);
     const proto_quant* quant = &net_rows_by_number(schema->rows, 0)->layout.fields[0].quant;
     assert_true(quant->is_exact && quant->is_elastic);
-    net_log_schema_destroy(schema);
+    base_owner_destroy(schema);
     assert_int_equal(make_float_log(NET_LOG_ROW_CODE + 1, &none), NET_ERR_VERSION);
     assert_int_equal(make_float_log(NET_LOG_ROW_CODE - 1, &none), NET_ERR_VERSION);
 }
@@ -286,7 +286,7 @@ CASE(every_pair_of_schemas_converts_as_the_twin) {
         }
         for (uint32_t i = 0; i < BASE_COUNT(told.counts); i++)
             told.counts[i] += here_reported.counts[i];
-        net_log_schema_destroy(schema);
+        base_owner_destroy(schema);
     }
     assert_true(clamped_all > 1000);
     for (uint32_t i = 0; i < BASE_COUNT(told.counts); i++)

@@ -102,7 +102,7 @@ BALL_CASE(impossible_creates_are_refused, 100, 3) {
     for (uint32_t parts = 1; parts <= 2; parts++) {
         pen_creates(&m->pen, 1);
         net_row_template strange = {.part_count = (uint16_t)parts, .defaults = words[0]};
-        strange.parts[parts - 1] = (uint16_t)net_rows_number_count(m->side.rows);
+        strange.parts[parts - 1] = (uint16_t)m->side.rows->number_count;
         strange.layout = m->mover->layout;
         pen_create(&m->pen, 5, other, &strange, words[0]);
         pen_runs(&m->pen, 0);

@@ -209,7 +209,7 @@ static inline void stage_side_open(stage_side* side, const net_module* module) {
 }
 
 static inline void stage_side_close(stage_side* side) {
-    net_rows_destroy(side->rows);
+    base_owner_destroy(side->rows);
     net_match_destroy(side->match);
 }
 

@@ -143,12 +143,12 @@ static void game_close(game* g) {
     net_input_queue_deinit(&g->inputs);
     net_predict_destroy(g->predict);
     net_mirror_destroy(g->mirror);
-    net_rows_destroy(g->mirror_rows);
+    base_owner_destroy(g->mirror_rows);
     net_match_destroy(g->mirror_match);
     if (g->view) net_repl_state_destroy(g->view);
     net_replicator_destroy(g->replicator);
     net_interest_destroy(g->interest);
-    net_rows_destroy(g->rows);
+    base_owner_destroy(g->rows);
     table_close(&g->at);
     free(g);
 }

@@ -54,7 +54,7 @@ static uint64_t code_of(const fixture* f, uint64_t cell) {
 // Check against a direct call of the row's coder.
 static void expect_code(const fixture* f, const net_encoded_row_key* key, uint64_t cell) {
     const net_history_entity* entity = net_history_find(f->history, f->index);
-    ecs_tick now = net_history_tick(f->history);
+    ecs_tick now = f->history->tick;
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
     proto_row_base base = {.base = entity->row_template->defaults};
     if (key->age) {
@@ -110,8 +110,8 @@ static void ask(fixture* f, uint32_t age, uint8_t d, uint32_t count) {
 
 // Begin the next publish of the same step.
 static void encode_ahead(fixture* f) {
-    uint32_t count;
-    const net_history_event* events = net_history_events(f->history, &count);
+    const net_history_event* events = f->history->events;
+    const uint32_t count = f->history->event_count;
     assert_int_equal(count, 1);
     net_encoded_rows_begin(&f->encoded_rows, 20);
     net_encoded_rows_ahead(&f->encoded_rows, events, count);

@@ -91,7 +91,7 @@ static inline void varsize_set_size(varsize_side* side, ecs_entity entity, uint3
 
 /// Find the number of a component on the wire.
 static inline uint32_t varsize_number(const varsize_side* side, ecs_component_id component) {
-    for (uint32_t n = 0; n < net_rows_varsize_count(side->rows); n++)
+    for (uint32_t n = 0; n < side->rows->varsize_count; n++)
         if (net_rows_varsize(side->rows, n) == component) return n;
     return UINT32_MAX;
 }

@@ -26,8 +26,8 @@ static void move_at(fixture* f, ecs_entity entity, ecs_tick tick, float x, float
 
 static void expect_events(const fixture* f, uint32_t count, ecs_entity handle,
                           net_history_kind kind) {
-    uint32_t found;
-    const net_history_event* events = net_history_events(f->history, &found);
+    const net_history_event* events = f->history->events;
+    const uint32_t found = f->history->event_count;
     assert_int_equal(found, count);
     if (count == 0) return;
     assert_int_equal(events[0].handle, handle);
@@ -45,8 +45,7 @@ static const uint32_t* row_at(const fixture* f, ecs_entity handle, ecs_tick tick
                               uint32_t classes) {
     static uint32_t rows[2][2 * PROTO_ROW_FIELDS_MAX + 1];
     static uint32_t turn;
-    return net_history_row(entity_of(f, handle), net_history_tick(f->history), tick, classes,
-                           rows[turn++ % 2]);
+    return net_history_row(entity_of(f, handle), f->history->tick, tick, classes, rows[turn++ % 2]);
 }
 
 #define HISTORY_CASE(name) CASE_WITH(fixture, f, open(f), close_all(f), name)
@@ -84,7 +83,7 @@ static void expect_known_for(uint32_t tick_rate_hz, uint32_t keep_ticks) {
     ecs_entity ball = repl_create(&f.server, f.server.mover);
     for (uint32_t tick = 1; tick <= 3 * keep_ticks; tick++) {
         move_at(&f, ball, tick, (float)tick, 0);
-        assert_int_equal(net_history_keep_ticks(f.history), keep_ticks);
+        assert_int_equal(f.history->keep_ticks, keep_ticks);
         for (uint32_t age = 0; age <= keep_ticks && age < tick; age++)
             assert_true((row_at(&f, ball, tick - age, 1) != NULL) == (age < keep_ticks));
     }
@@ -208,7 +207,7 @@ static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
     const net_history_entity* entity = entity_of(&c->f, c->agent);
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
     const uint64_t* row = scratch;
-    assert_true(net_history_read(entity, net_history_tick(c->f.history), tick, classes, scratch));
+    assert_true(net_history_read(entity, c->f.history->tick, tick, classes, scratch));
     for (uint32_t i = 0; i < entity->row_template->layout.component_count; i++)
         if (entity->row_template->layout.components[i].key == component)
             return row[entity->row_template->layout.components[i].field_first];
@@ -219,8 +218,8 @@ static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
 enum { MANY = 700, MANY_TICKS = 80 };
 
 static uint64_t hash_of(const class_fixture* c, uint64_t hash) {
-    uint32_t count;
-    const net_history_event* events = net_history_events(c->f.history, &count);
+    const net_history_event* events = c->f.history->events;
+    const uint32_t count = c->f.history->event_count;
     for (uint32_t i = 0; i < count; i++) {
         hash = base_hash64_mix(hash, events[i].handle);
         hash = base_hash64_mix(hash, (uint64_t)events[i].kind << 16 | events[i].classes);
@@ -239,13 +238,13 @@ static uint64_t play_many(base_workers* workers) {
     class_fixture c = open_classes();
     ecs_world* world = c.f.server.world;
     const ecs_template_id agent = ecs_template_find(world, "agent");
-    net_history_set_workers(c.f.history, workers);
+    c.f.history->workers = workers;
     ecs_entity all[MANY];
     for (uint32_t i = 0; i < MANY; i++)
         all[i] = repl_create(&c.f.server, agent);
     base_rng rng = base_rng_make(8, 8);
     uint64_t hash = 0;
-    uint32_t changed_count = 0, count;
+    uint32_t changed_count = 0;
     for (uint32_t tick = 2; tick < MANY_TICKS; tick++) {
         for (uint32_t i = 0; i < MANY; i++) {
             const int32_t value = (int32_t)base_rng_below(&rng, 30);
@@ -258,8 +257,7 @@ static uint64_t play_many(base_workers* workers) {
         }
         repl_step(&c.f.server, c.f.history, tick);
         net_history_validate(c.f.history);
-        (void)net_history_events(c.f.history, &count);
-        changed_count += count;
+        changed_count += c.f.history->event_count;
         hash = hash_of(&c, hash);
     }
     assert_true(changed_count > MANY * 10u);
@@ -298,18 +296,14 @@ CLASS_CASE(a_masked_row_has_defaults_where_nothing_may_be_seen) {
 }
 
 CLASS_CASE(an_event_names_what_changed) {
-    uint32_t count;
-    const net_history_event* events = net_history_events(c->f.history, &count);
-    assert_int_equal(events[0].classes, PUBLIC | OWNER | TEAM);
+    assert_int_equal(c->f.history->events[0].classes, PUBLIC | OWNER | TEAM);
     set(c, c->ammo, 7);
     set(c, c->plan, 9);
     repl_step(&c->f.server, c->f.history, 2);
-    events = net_history_events(c->f.history, &count);
-    assert_int_equal(count, 1);
-    assert_int_equal(events[0].classes, OWNER | TEAM);
+    assert_int_equal(c->f.history->event_count, 1);
+    assert_int_equal(c->f.history->events[0].classes, OWNER | TEAM);
     move_at(&c->f, c->agent, 5, 50, 50);
-    events = net_history_events(c->f.history, &count);
-    assert_int_equal(events[0].classes, PUBLIC);
+    assert_int_equal(c->f.history->events[0].classes, PUBLIC);
     const net_history_entity* entity = entity_of(&c->f, c->agent);
     assert_int_equal(net_history_changed(entity, PUBLIC), 5);
     assert_int_equal(net_history_changed(entity, OWNER), 2);
@@ -355,7 +349,7 @@ static bool twin_knows(const twin* t, ecs_tick now, ecs_tick tick, uint32_t keep
 static void compare_with_twin(const class_fixture* c, const twin* t, ecs_tick now, ecs_tick tick,
                               uint32_t classes) {
     const uint32_t* row = row_at(&c->f, c->agent, tick, classes);
-    uint32_t keep = net_history_keep_ticks(c->f.history);
+    uint32_t keep = c->f.history->keep_ticks;
     assert_true((row != NULL) == twin_knows(t, now, tick, keep, classes));
     const uint32_t* recent =
         net_history_recent(entity_of(&c->f, c->agent), now, (uint32_t)(now - tick));

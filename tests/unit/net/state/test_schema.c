@@ -132,7 +132,7 @@ SIDE_CASE(messages_matter_with_their_order, base_text, 2) {
         hashes[i] = net_schema_hash(schema);
         for (int k = 0; k < i; k++)
             assert_true(hashes[i] != hashes[k]);
-        net_schema_destroy(schema);
+        base_owner_destroy(schema);
     }
 }
 
@@ -170,7 +170,7 @@ SIDE_CASE(worlds_with_the_same_templates_share_a_schema, base_text, 0) {
     uint32_t count, shared_count;
     assert_ptr_equal(net_schema_items(shared, &shared_count), net_schema_items(at->schema, &count));
     assert_int_equal(shared_count, count);
-    for (uint32_t i = 0; i < net_rows_number_count(rows); i++) {
+    for (uint32_t i = 0; i < rows->number_count; i++) {
         const net_row_template* loaded = net_rows_by_number(rows, i);
         assert_ptr_equal(net_rows_by_number(like, i), loaded);
         assert_ptr_equal(net_rows_find(like, loaded->id), loaded);
@@ -229,7 +229,7 @@ static void check_refused(ecs_world* world, const net_message* table, uint32_t c
                      part ? NET_ERR_SCHEMA : NET_OK);
     assert_int_equal(schema == NULL, part != NULL);
     if (part && !strstr(keeper.text, part)) fail_msg("expected: %s\nsaid: %s", part, keeper.text);
-    net_schema_destroy(schema);
+    base_owner_destroy(schema);
 }
 
 CASE(what_cannot_be_sent_is_refused_by_name) {
