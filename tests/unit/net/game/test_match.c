@@ -354,35 +354,6 @@ TABLE_CASE(the_last_input_is_repeated_and_nothing_before_the_first, 1) {
 
 // ---- saves ----
 
-// The state of a table outside its match.
-typedef struct table_moment {
-    table_bot bots[TABLE_BOTS_MAX];
-    base_bytes match;
-} table_moment;
-
-static void keep_moment(const table* t, table_moment* moment) {
-    memcpy(moment->bots, t->bots, sizeof moment->bots);
-    base_bytes_init(&moment->match, NULL);
-    assert_ok(net_match_save(t->match, &moment->match));
-}
-
-TABLE_CASE(a_save_that_is_cut_is_refused, 5) {
-    table_moment moment;
-    table_join_bots(t, 3);
-    for (uint32_t i = 0; i < 40; i++)
-        table_step(t);
-    keep_moment(t, &moment);
-    uint64_t hash = ecs_world_hash(net_match_world(t->match));
-    for (size_t size = 0; size < moment.match.size; size += size < 64 ? 1 : 97)
-        assert_int_equal(net_match_restore(t->match, moment.match.data, size), NET_ERR_MALFORMED);
-    assert_ok(net_match_restore(t->match, moment.match.data, moment.match.size));
-    assert_true(ecs_world_hash(net_match_world(t->match)) == hash);
-    moment.match.data[8] = 0xff; // the number of the first player is higher than the highest number
-    assert_int_equal(net_match_restore(t->match, moment.match.data, moment.match.size),
-                     NET_ERR_MALFORMED);
-    base_bytes_deinit(&moment.match);
-}
-
 // What `start` finds in the world.
 static uint32_t scene_count_at_start;
 

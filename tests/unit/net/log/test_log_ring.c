@@ -251,23 +251,6 @@ FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
     assert_ok(net_log_file_destroy(file));
 }
 
-FILES_CASE(a_save_without_its_first_sector_opens) {
-    net_log_file_config config = ring_config(files, 20);
-    net_log_saved saved = saved_at(&config, 90, 85, "");
-    size_t size;
-    uint8_t* bytes = file_read(saved.file, &size);
-    net_log_block block;
-    assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
-    memset(bytes, 0, NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes);
-    file_replace(saved.file, bytes, size);
-    log_sum sum = files_read(saved.file);
-    assert_int_equal(sum.result, NET_ERR_DAMAGED);
-    assert_int_equal(sum.info.first_tick, saved.first_tick);
-    assert_int_equal(sum.info.last_tick, saved.last_tick);
-    assert_int_equal(sum.records, 2 * (saved.last_tick - saved.first_tick + 1) + 1);
-    free(bytes);
-}
-
 // The header of the header block is whole, what it says is not; neither are the copy of the header
 // and the first keyframe. The first ticks are lost, and the blocks that have them say which.
 FILES_CASE(a_save_without_its_first_keyframe_knows_where_it_began) {

@@ -218,20 +218,6 @@ MIRROR_CASE(a_body_ends_where_its_records_end) {
     mirror_expect(m, other, m->mover, words[2]);
 }
 
-// A body may begin at any bit of a byte, because a header is before it.
-MIRROR_CASE(a_body_begins_at_any_bit) {
-    for (uint32_t shift = 0; shift < 8; shift++) {
-        mirror_begin(m);
-        pen_put(&m->pen, 0, shift);
-        pen_only_create(&m->pen, 0, ball, m->mover, words[shift % 3]);
-        proto_bit_reader reader =
-            proto_bit_reader_make(m->pen.bytes, proto_bit_writer_bytes(&m->pen.bits));
-        (void)proto_bits_read(&reader, shift);
-        assert_ok(net_mirror_read(m->mirror, (uint16_t)shift, shift, &reader));
-        mirror_expect(m, ball, m->mover, words[shift % 3]);
-    }
-}
-
 static const struct {
     uint32_t index_max, bits;
 } told[] = {{1, 1}, {2, 2}, {1023, 10}, {1024, 11}, {65535, 16}, {65536, 17}};

@@ -26,36 +26,6 @@ static net_stream_claim a_claim(void) {
     return claim;
 }
 
-CASE(records_of_a_message_come_out_as_they_went_in) {
-    static const net_log_kind kinds[] = {NET_LOG_KIND_CONTROL, NET_LOG_KIND_BEGIN, NET_LOG_KIND_END,
-                                         NET_LOG_KIND_ALIVE, NET_LOG_KIND_CLOSE};
-    uint8_t records[5][256];
-    uint32_t sizes[5];
-    proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
-    net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, 3, 1001);
-    for (uint32_t i = 0; i < 5; i++) {
-        sizes[i] = make_record(records[i], kinds[i], 9, false);
-        assert_true(net_stream_frame_add(&message, records[i], sizes[i]));
-    }
-    net_stream_frame frame;
-    assert_true(net_stream_frame_read(&frame, message.data, message.size));
-    assert_int_equal(frame.kind, NET_STREAM_KIND_RECORDS);
-    assert_int_equal(frame.epoch, 3);
-    assert_int_equal(frame.number, 1001);
-    assert_int_equal(frame.count, 5);
-    size_t offset = 0;
-    for (uint32_t i = 0; i < 5; i++) {
-        net_log_record record;
-        const uint8_t* data;
-        assert_true(net_stream_frame_next(&frame, &offset, &record, &data));
-        assert_int_equal(record.kind, kinds[i]);
-        assert_int_equal(record.size, sizes[i]);
-        assert_memory_equal(data, records[i], sizes[i]);
-    }
-    assert_false(
-        net_stream_frame_next(&frame, &offset, &(net_log_record){0}, &(const uint8_t*){0}));
-}
-
 CASE(a_claim_has_its_addresses_and_message_1_the_header) {
     const net_stream_claim claim = a_claim();
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
