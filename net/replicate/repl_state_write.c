@@ -371,6 +371,11 @@ static void find_held(filler* f) {
     net_repl_state_find_held(repl, f->held);
 }
 
+static void choose_slot(filler* f, uint32_t slot, bool is_chosen) {
+    const uint64_t bit = UINT64_C(1) << (slot & 63);
+    f->chosen[slot >> 6] = (f->chosen[slot >> 6] & ~bit) | (is_chosen ? bit : 0);
+}
+
 // Add a slot and all that must go with it to the order.
 static void add_unit(filler* f, uint32_t slot, uint32_t* count) {
     net_repl_state* repl = f->repl;
@@ -396,19 +401,26 @@ static void add_unit(filler* f, uint32_t slot, uint32_t* count) {
     if (*count > first) writer->order[first] |= UNIT_FIRST;
 }
 
-// All that waits, as units when there are groups.
+// All that waits. Of a group with something that waits: all that is unsettled, or nothing when some
+// of that is held back.
 static void choose_all(filler* f) {
-    net_repl_state* repl = f->repl;
+    const net_repl_state* repl = f->repl;
     const uint64_t* pending = net_set(repl, NET_SET_PENDING);
-    memset(f->chosen, 0, f->words * sizeof *f->chosen);
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < f->words; w++) {
-        if (repl->group_count == 0) {
-            f->chosen[w] = pending[w] & ~f->held[w];
-            continue;
+    for (uint32_t w = 0; w < f->words; w++)
+        f->chosen[w] = pending[w] & ~f->held[w];
+    if (net_fault_is_planted(NET_FAULT_TORN_GROUP)) return;
+    for (uint32_t at = 0, first = 0; at < repl->group_count; first = at) {
+        const uint64_t group = repl->groups[first] >> 32;
+        bool waits = false, is_held = false;
+        for (; at < repl->group_count && repl->groups[at] >> 32 == group; at++) {
+            const uint32_t slot = (uint32_t)repl->groups[at];
+            waits |= net_has_bit(pending, slot);
+            is_held |= net_set_has(repl, NET_SET_UNSETTLED, slot) && net_has_bit(f->held, slot);
         }
-        for (uint64_t bits = pending[w]; bits; bits &= bits - 1)
-            add_unit(f, w * 64 + base_bit_lowest(bits), &count);
+        for (uint32_t i = first; waits && i < at; i++) {
+            const uint32_t slot = (uint32_t)repl->groups[i];
+            choose_slot(f, slot, !is_held && net_set_has(repl, NET_SET_UNSETTLED, slot));
+        }
     }
 }
 
@@ -455,13 +467,8 @@ static uint64_t unit_bits(const net_snapshot_writer* writer, uint32_t end, uint6
 }
 
 static void choose_unit(filler* f, uint32_t first, uint32_t end, bool is_chosen) {
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t slot = f->writer->order[i] & ~UNIT_FIRST;
-        if (is_chosen)
-            net_set_bit(f->chosen, slot);
-        else
-            f->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-    }
+    for (uint32_t i = first; i < end; i++)
+        choose_slot(f, f->writer->order[i] & ~UNIT_FIRST, is_chosen);
 }
 
 // Drop the least urgent units, at least `excess` bits. When a long one among them leaves much room,
