@@ -360,9 +360,10 @@ uint64_t net_row_changed(const net_row_template* row_template, const uint64_t* o
     uint64_t changed = 0;
     for (uint32_t i = 0; i < layout->component_count; i++) {
         const proto_row_component* component = &layout->components[i];
-        size_t bytes = component->field_count * sizeof *row;
-        if (memcmp(old_row + component->field_first, row + component->field_first, bytes) != 0)
-            changed |= UINT64_C(1) << i;
+        uint64_t other = 0;
+        for (uint32_t f = 0; f < component->field_count; f++)
+            other |= old_row[component->field_first + f] ^ row[component->field_first + f];
+        changed |= (uint64_t)(other != 0) << i;
     }
     return changed;
 }
