@@ -571,17 +571,6 @@ static void save_ring(const net_rewind* rewind, const ecs_world* world, const ne
     bytes->size -= bound - (size_t)(target - begin);
 }
 
-static void save_rings(const net_rewind* rewind, const ecs_world* world, uint32_t first,
-                       uint32_t end, base_bytes* bytes) {
-    for (uint32_t index = first; index < end; index++) {
-        const net_tick_ring* ring = &rewind->rings[index];
-        if (ring->count == 0 || is_past(rewind, ring)) continue;
-        base_bytes_write_varint(bytes, index);
-        base_bytes_write_varint(bytes, ring->count);
-        save_ring(rewind, world, ring, bytes);
-    }
-}
-
 typedef struct saving {
     net_rewind* rewind;
     const ecs_world* world;
@@ -591,35 +580,30 @@ typedef struct saving {
 static void save_part(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
     const saving* self = context;
-    const uint32_t first = item * self->rings, after = first + self->rings;
-    const uint32_t capacity = self->rewind->ring_capacity;
-    base_bytes* part = &self->rewind->parts[item];
+    net_rewind* rewind = self->rewind;
+    base_bytes* part = &rewind->parts[item];
+    const uint32_t first = item * self->rings, end = first + self->rings;
     base_bytes_clear(part);
-    save_rings(self->rewind, self->world, first < capacity ? first : capacity,
-               after < capacity ? after : capacity, part);
-}
-
-// Parts into buffers of their own, then after each other.
-static void save_shared(net_rewind* rewind, const ecs_world* world, base_bytes* bytes,
-                        base_workers* workers) {
-    enum { PARTS = BASE_COUNT(rewind->parts) };
-    saving self = {rewind, world, (rewind->ring_capacity + PARTS - 1) / PARTS};
-    base_workers_run(workers, save_part, &self, PARTS);
-    for (uint32_t i = 0; i < PARTS; i++) {
-        const base_bytes* part = &rewind->parts[i];
-        base_bytes_write(bytes, part->data, part->size);
+    for (uint32_t index = first; index < end && index < rewind->ring_capacity; index++) {
+        const net_tick_ring* ring = &rewind->rings[index];
+        if (ring->count == 0 || is_past(rewind, ring)) continue;
+        base_bytes_write_varint(part, index);
+        base_bytes_write_varint(part, ring->count);
+        save_ring(rewind, self->world, ring, part);
     }
 }
 
+// Parts into buffers of their own, then after each other.
 void net_rewind_save(net_rewind* rewind, const ecs_world* world, base_bytes* bytes,
                      base_workers* workers) {
+    enum { PARTS = BASE_COUNT(rewind->parts) };
+    saving self = {rewind, world, (rewind->ring_capacity + PARTS - 1) / PARTS};
     base_bytes_write_u64(bytes, rewind->tick);
     base_bytes_write_u8(bytes, rewind->has_stepped);
-    workers = base_workers_worth(workers, rewind->ring_capacity, SHARED_RINGS_MIN);
-    if (workers)
-        save_shared(rewind, world, bytes, workers);
-    else
-        save_rings(rewind, world, 0, rewind->ring_capacity, bytes);
+    base_workers_run(base_workers_worth(workers, rewind->ring_capacity, SHARED_RINGS_MIN),
+                     save_part, &self, PARTS);
+    for (uint32_t i = 0; i < PARTS; i++)
+        base_bytes_write(bytes, rewind->parts[i].data, rewind->parts[i].size);
     base_bytes_write_varint(bytes, 0);
 }
 
