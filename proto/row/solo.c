@@ -3,10 +3,6 @@
 #include "proto/solo.h"
 #include "row/row_coder.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 enum {
     STRETCH_MAX = 2047,
     AGE_BITS = 4,
@@ -103,12 +99,11 @@ void proto_solo_model_reset(proto_solo_model* model) {
 
 // ---- is a number 0? ----
 
-// The field, and what each context has for it.
+// What each context has for a field.
 typedef struct contexts {
     uint16_t places[PROTO_SOLO_FACT_CONTEXTS]; ///< of their counters
-    uint16_t facts[PROTO_SOLO_FACT_LANES];     ///< the counters
+    uint16_t facts[PROTO_SOLO_FACT_LANES];     ///< the counters; others are not set
     int16_t inputs[PROTO_SOLO_FACT_LANES];
-    uint32_t field;
 } contexts;
 
 // The counter of a context.
@@ -123,65 +118,34 @@ static inline uint32_t find_fact(uint32_t context, uint32_t field, uint64_t situ
     return (uint32_t)(seen * UINT64_C(0xd6e8feb86659fd93) >> (64 - PROTO_SOLO_FACT_BITS));
 }
 
-// How much a counter of this age is trusted, in sixteenths.
-static const int16_t fact_trust[AGE_MAX + 1] = {0,  8,  10, 12, 13, 14, 14, 15,
-                                                15, 15, 16, 16, 16, 16, 16, 16};
-// How much of the way a chance goes by its age, in 2^-16: all 16 bits are used.
-static const uint16_t fact_shares[AGE_MAX + 1] = {43690, 26214, 18724, 14563, 11915, 10082,
-                                                  8738,  7710,  6898,  5000,  4000,  3000,
-                                                  2200,  1600,  1200,  900};
-
-#ifdef __SSE2__
-_Static_assert(PROTO_SOLO_FACT_CONTEXTS == 6 && PROTO_SOLO_FACT_LANES == 8, "16 bits each");
-
-static inline __m128i load_lanes(const void* lanes) {
-    return _mm_loadu_si128((const __m128i*)lanes);
-}
-
-static inline void store_lanes(void* lanes, __m128i values) {
-    _mm_storeu_si128((__m128i*)lanes, values);
-}
+// A number for each context, and 0 up to what fills a register.
+typedef int16_t lanes __attribute__((vector_size(2 * PROTO_SOLO_FACT_LANES)));
+_Static_assert(PROTO_SOLO_FACT_CONTEXTS == 6 && PROTO_SOLO_FACT_LANES == 8, "six are gathered");
 
 // An element of a table for each context, by its counter.
-static inline __m128i gather(const void* table, const uint16_t* facts, uint32_t shift, int mask) {
-    const int16_t* of = table;
-#define OF(i) of[facts[i] >> shift & mask]
-    return _mm_setr_epi16(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), 0, 0);
+static inline lanes gather(const int16_t* table, const uint16_t* facts, uint32_t shift, int mask) {
+#define OF(i) table[facts[i] >> shift & mask]
+    return (lanes){OF(0), OF(1), OF(2), OF(3), OF(4), OF(5)};
 #undef OF
 }
-
-// Set the inputs. @return their sum by weights.
-static inline int32_t weigh(const proto_solo_model* model, contexts* c) {
-    const __m128i stretched = gather(model->stretch, c->facts, AGE_BITS, FACT_MOST);
-    const __m128i trust = gather(fact_trust, c->facts, 0, AGE_MAX);
-    const __m128i inputs = _mm_srai_epi16(_mm_mullo_epi16(stretched, trust), 4);
-    store_lanes(c->inputs, inputs);
-    __m128i sum = _mm_madd_epi16(inputs, load_lanes(model->fact_weights[c->field]));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, _MM_SHUFFLE(1, 0, 3, 2)));
-    return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_shuffle_epi32(sum, 1)));
-}
-#else
-static inline int32_t weigh(const proto_solo_model* model, contexts* c) {
-    int32_t sum = 0;
-    for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
-        const uint32_t fact = c->facts[i];
-        c->inputs[i] =
-            (int16_t)(model->stretch[fact >> AGE_BITS] * fact_trust[fact & AGE_MAX] >> 4);
-        sum += c->inputs[i] * model->fact_weights[c->field][i];
-    }
-    return sum;
-}
-#endif
 
 // The chance that a number is not 0, in 2^-16.
 static inline uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t field,
                                    uint64_t situation) {
-    c->field = field;
+    // How much a counter of this age is trusted, in sixteenths.
+    static const int16_t trust[AGE_MAX + 1] = {0,  8,  10, 12, 13, 14, 14, 15,
+                                               15, 15, 16, 16, 16, 16, 16, 16};
     for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
         c->places[i] = (uint16_t)find_fact(i, field, situation);
         c->facts[i] = model->facts[i][c->places[i]];
     }
-    return squash(weigh(model, c) >> 14);
+    const lanes stretched = gather(model->stretch, c->facts, AGE_BITS, UINT16_MAX);
+    const lanes inputs = stretched * gather(trust, c->facts, 0, AGE_MAX) >> 4;
+    memcpy(c->inputs, &inputs, sizeof inputs);
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < PROTO_SOLO_FACT_LANES; i++)
+        sum += c->inputs[i] * model->fact_weights[field][i];
+    return squash(sum >> 14);
 }
 
 static BASE_NOINLINE uint32_t learn_fact(const proto_solo_model* model, uint64_t* known,
@@ -205,65 +169,44 @@ static inline uint32_t known_fact(proto_solo_coder* coder, uint32_t field, uint6
                : learn_fact(coder->model, known, tag, field, situation);
 }
 
-#ifdef __SSE2__
-static inline __m128i clamp(__m128i values, int16_t least, int16_t most) {
-    return _mm_min_epi16(_mm_max_epi16(values, _mm_set1_epi16(least)), _mm_set1_epi16(most));
+static inline int16_t clamp(int16_t value, int16_t least, int16_t most) {
+    value = value < least ? least : value;
+    return value > most ? most : value;
 }
 
-// The counters of all contexts after this fact.
-static inline __m128i next_facts(const uint16_t* facts, bool is_true) {
-    const __m128i fact = load_lanes(facts);
-    const __m128i share = gather(fact_shares, facts, 0, AGE_MAX);
-    const __m128i chance = _mm_srli_epi16(fact, AGE_BITS), one = _mm_set1_epi16(1);
-    const __m128i way = _mm_sub_epi16(_mm_set1_epi16(is_true ? FACT_MOST : 0), chance);
-    const __m128i round = _mm_set1_epi16((int16_t)(is_true ? FACT_UP : FACT_DOWN));
-    // The upper 16 bits of way * share + round: a share has no sign, a way has.
-    const __m128i low = _mm_mullo_epi16(way, share);
-    const __m128i high =
-        _mm_add_epi16(_mm_mulhi_epi16(way, share), _mm_and_si128(way, _mm_srai_epi16(share, 15)));
-    const __m128i has_no_carry =
-        _mm_cmpeq_epi16(_mm_adds_epu16(low, round), _mm_add_epi16(low, round));
-    const __m128i step = _mm_add_epi16(high, _mm_add_epi16(has_no_carry, one));
-    const __m128i age = _mm_add_epi16(_mm_and_si128(fact, _mm_set1_epi16(AGE_MAX)), one);
-    return _mm_or_si128(
-        _mm_slli_epi16(clamp(_mm_add_epi16(chance, step), 1, FACT_MOST - 1), AGE_BITS),
-        _mm_min_epi16(age, _mm_set1_epi16(AGE_MAX)));
-}
-
-// As below, all contexts at once: `error` and inputs have 15 bits and a sign.
-static void train_fact(proto_solo_model* model, const contexts* c, uint32_t chance, bool is_true) {
-    const int32_t error = ((int32_t)((uint32_t)is_true << 16) - (int32_t)chance) >> 2;
-    int16_t* weights = model->fact_weights[c->field];
-    const __m128i input = load_lanes(c->inputs);
-    const __m128i errors = _mm_set1_epi16((int16_t)error), half = _mm_set1_epi32(1 << 16);
-    const __m128i low = _mm_mullo_epi16(input, errors), high = _mm_mulhi_epi16(input, errors);
-    const __m128i step =
-        _mm_packs_epi32(_mm_srai_epi32(_mm_add_epi32(_mm_unpacklo_epi16(low, high), half), 17),
-                        _mm_srai_epi32(_mm_add_epi32(_mm_unpackhi_epi16(low, high), half), 17));
-    store_lanes(weights, clamp(_mm_adds_epi16(load_lanes(weights), step), -FACT_WEIGHT_MOST,
-                               FACT_WEIGHT_MOST));
+// All contexts at once, in 16 bits but for products.
+static BASE_NOINLINE void train_fact(proto_solo_model* model, contexts* c, uint32_t field,
+                                     uint64_t situation, bool is_true) {
+    // How much of the way a chance goes by its age, in 2^-16; at first twice that.
+    static const int16_t shares[AGE_MAX + 1] = {21845, 26214, 18724, 14563, 11915, 10082,
+                                                8738,  7710,  6898,  5000,  4000,  3000,
+                                                2200,  1600,  1200,  900};
+    const int32_t chance = (int32_t)expect_fact(model, c, field, situation);
+    const int16_t error = (int16_t)(((int32_t)((uint32_t)is_true << 16) - chance) >> 2);
+    const int16_t goal = is_true ? FACT_MOST : 0;
+    const int32_t round = is_true ? FACT_UP : FACT_DOWN;
+    const lanes gathered = gather(shares, c->facts, 0, AGE_MAX);
+    int16_t share[PROTO_SOLO_FACT_LANES], weights[PROTO_SOLO_FACT_LANES];
     uint16_t next[PROTO_SOLO_FACT_LANES];
-    store_lanes(next, next_facts(c->facts, is_true));
+    memcpy(share, &gathered, sizeof share);
+    memcpy(weights, model->fact_weights[field], sizeof weights);
+    for (uint32_t i = 0; i < PROTO_SOLO_FACT_LANES; i++) {
+        const int16_t step = (int16_t)((c->inputs[i] * error + (1 << 16)) >> 17);
+        const int16_t up = step > 0 ? step : 0, down = step < 0 ? step : 0;
+        weights[i] = clamp(weights[i], (int16_t)(-FACT_WEIGHT_MOST - down),
+                           (int16_t)(FACT_WEIGHT_MOST - up));
+        weights[i] = (int16_t)(weights[i] + step);
+        const int16_t now = (int16_t)(c->facts[i] >> AGE_BITS), age = c->facts[i] & AGE_MAX;
+        int16_t way = (int16_t)(goal - now);
+        way = (int16_t)(way + (way & -(age == 0)));
+        const int16_t went = (int16_t)((way * share[i] + round) >> 16);
+        const int16_t moved = clamp((int16_t)(now + went), 1, FACT_MOST - 1);
+        next[i] = (uint16_t)((uint16_t)(moved << AGE_BITS) | clamp((int16_t)(age + 1), 0, AGE_MAX));
+    }
+    memcpy(model->fact_weights[field], weights, sizeof weights);
     for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++)
         model->facts[i][c->places[i]] = next[i];
 }
-#else
-static void train_fact(proto_solo_model* model, const contexts* c, uint32_t chance, bool is_true) {
-    int32_t error = ((int32_t)((uint32_t)is_true << 16) - (int32_t)chance) >> 2;
-    int16_t* weights = model->fact_weights[c->field];
-    for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
-        int32_t weight = weights[i] + ((c->inputs[i] * error + (1 << 16)) >> 17);
-        if (weight > FACT_WEIGHT_MOST) weight = FACT_WEIGHT_MOST;
-        weights[i] = (int16_t)(weight < -FACT_WEIGHT_MOST ? -FACT_WEIGHT_MOST : weight);
-        const uint32_t age = c->facts[i] & AGE_MAX;
-        int32_t next = c->facts[i] >> AGE_BITS, way = (is_true ? FACT_MOST : 0) - next;
-        next += (way * fact_shares[age] + (is_true ? FACT_UP : FACT_DOWN)) >> 16;
-        next = next < 1 ? 1 : next > FACT_MOST - 1 ? FACT_MOST - 1 : next;
-        model->facts[i][c->places[i]] =
-            (uint16_t)((uint32_t)next << AGE_BITS | (age < AGE_MAX ? age + 1 : age));
-    }
-}
-#endif
 
 // ---- tables ----
 
@@ -756,14 +699,11 @@ static void train_neighbours(proto_solo_model* model, uint64_t situation, bool i
 
 static void train_number(proto_solo_model* model, uint32_t field, uint64_t situation,
                          uint32_t told) {
-    contexts c;
-    uint32_t chance = expect_fact(model, &c, field, situation);
-    train_fact(model, &c, chance, told > 0);
+    contexts c, sign;
+    train_fact(model, &c, field, situation, told > 0);
     if (told == 0) return;
     number_head head = unpack_head(told);
-    contexts sign;
-    chance = expect_fact(model, &sign, field + PROTO_SOLO_FIELDS, situation);
-    train_fact(model, &sign, chance, head.sign);
+    train_fact(model, &sign, field + PROTO_SOLO_FIELDS, situation, head.sign);
     if (is_state(field)) return;
     uint32_t symbol = symbol_of(&head);
     mix m = find_tables(model, field, c.places);
