@@ -258,8 +258,7 @@ static inline uint64_t row_mask(uint32_t bits) {
 
 /// a - b as a signed number, modulo 2^bits.
 static inline int64_t row_difference(uint64_t a, uint64_t b, uint32_t bits) {
-    uint64_t top = UINT64_C(1) << (bits - 1);
-    return (int64_t)((((a - b) & row_mask(bits)) ^ top) - top);
+    return (int64_t)((a - b) << (64 - bits)) >> (64 - bits);
 }
 
 /// Compare word by word. The words are few, and wider reads of words that were just written are

@@ -146,15 +146,18 @@ static void find_near(solo_row* r) {
     if (layout->solo_place == PROTO_SOLO_NO_PLACE) return;
     r->place = layout->solo_place;
     if (layout->solo_turn != PROTO_SOLO_NO_PLACE) r->rotation = layout->solo_turn;
-    r->own = &solo->near[solo->near_count % PROTO_SOLO_NEAR];
-    memset(r->own->off, 0, sizeof r->own->off);
-    r->own->like = (uint64_t)r->template_ << 32 | r->coder.ticks << 8 | r->coder.ticks2;
-    find_motion(r, r->coder.base2, r->coder.base, &r->own->before);
+    proto_solo_near* own = r->own = &solo->near[solo->near_count % PROTO_SOLO_NEAR];
+    memset(own->off, 0, sizeof own->off);
+    const uint64_t like = (uint64_t)r->template_ << 32 | r->coder.ticks << 8 | r->coder.ticks2;
+    own->like = like;
+    find_motion(r, r->coder.base2, r->coder.base, &own->before);
     uint64_t least = UINT64_MAX, least_misfit = 0;
-    for (uint32_t back = 1; back < PROTO_SOLO_NEAR && back <= solo->near_count; back++) {
-        const proto_solo_near* other = &solo->near[(solo->near_count - back) % PROTO_SOLO_NEAR];
-        if (other->like != r->own->like) continue;
-        const uint64_t far = between(other->before.to, r->own->before.to);
+    const uint32_t end = solo->near_count;
+    const uint32_t first = end < PROTO_SOLO_NEAR ? 0 : end + 1 - PROTO_SOLO_NEAR;
+    for (uint32_t i = end; i-- > first;) {
+        const proto_solo_near* other = &solo->near[i % PROTO_SOLO_NEAR];
+        if (other->like != like) continue;
+        const uint64_t far = between(other->before.to, own->before.to);
         if (far >= least) continue; // so is its score
         const uint64_t misfit = misfit_of(r, &other->before);
         uint64_t score = misfit * SCORE_MISFIT + far;
@@ -757,10 +760,8 @@ static bool code_quiet(solo_row* r, uint64_t quiet, uint64_t motion) {
     return differ == 0;
 }
 
-static void code_components(solo_row* r) {
+static void code_components(solo_row* r, uint64_t quiet, uint64_t motion) {
     const proto_layout* layout = r->coder.layout;
-    uint64_t motion;
-    const uint64_t quiet = find_quiet(r, &motion);
     bool is_asked = false, is_kept = false;
     for (uint32_t i = 0; i < layout->component_count; i++) {
         const uint32_t c = layout->order[i];
@@ -789,12 +790,12 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     r.third = is_third ? third : NULL;
     find_near(&r);
     BASE_ASSERT(!r.own || !coder->tape); // a neighbour is in no tape
-    uint64_t moved = 0;
-    if (r.near) moved = motion_sum(&r, &layout->components[r.place]);
+    uint64_t motion;
+    const uint64_t quiet = find_quiet(&r, &motion), moved = r.near ? r.moved[r.place] : 0;
     uint64_t about = at(r.misfit, 0) | at(solo_row_bucket((int64_t)moved), 1) | at(template_, 2) |
                      at(solo_row_bucket((int64_t)r.coder.ticks), 3);
     r.has_along = moved > 0 && proto_solo_expects(coder, PROTO_SOLO_ALONG, about);
-    code_components(&r);
+    code_components(&r, quiet, motion);
     if (moved > 0) proto_solo_add_fact(coder, PROTO_SOLO_ALONG, about, is_along_better(&r));
     keep_motion(&r);
 }
