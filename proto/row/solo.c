@@ -148,25 +148,24 @@ static inline uint32_t expect_fact(const proto_solo_model* model, contexts* c, u
     return squash(sum >> 14);
 }
 
-static BASE_NOINLINE uint32_t learn_fact(const proto_solo_model* model, uint64_t* known,
-                                         uint64_t tag, uint32_t field, uint64_t situation) {
+BASE_NOINLINE uint32_t proto_solo_chance(const proto_solo_model* model, uint32_t field,
+                                         uint64_t situation) {
     contexts c;
-    const uint32_t chance = expect_fact(model, &c, field, situation);
-    *known = tag | chance;
-    return chance;
+    return expect_fact(model, &c, field, situation);
 }
 
-// As expect_fact, by heart where it can. An entry is a key and its chance, which is never 0. An odd
-// factor gives each key a number of its own; its upper bits are the entry's place.
+// As proto_solo_chance, by heart where it can. An entry is a key and its chance, which is never 0.
+// An odd factor gives each key a number of its own; its upper bits are the entry's place.
 static inline uint32_t known_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
     enum { TAG_BITS = 52 - PROTO_SOLO_KNOWN_BITS, CHANCE_BITS = 16 };
     const uint64_t key = (situation << FIELD_SHIFT | field) * UINT64_C(0xd6e8feb86659fd93);
     uint64_t* known = &coder->known[key >> TAG_BITS & row_mask(PROTO_SOLO_KNOWN_BITS)];
     const uint64_t tag = (key & row_mask(TAG_BITS)) << CHANCE_BITS;
     const uint64_t chance = *known ^ tag;
-    return chance - 1 < row_mask(CHANCE_BITS)
-               ? (uint32_t)chance
-               : learn_fact(coder->model, known, tag, field, situation);
+    if (chance - 1 < row_mask(CHANCE_BITS)) return (uint32_t)chance;
+    const uint32_t asked = proto_solo_chance(coder->model, field, situation);
+    *known = tag | asked;
+    return asked;
 }
 
 static inline int16_t clamp(int16_t value, int16_t least, int16_t most) {
@@ -628,11 +627,6 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
     uint64_t high = 8 | head.high;
     size = low > 0 ? high << low | size : high >> (HEAD_BITS - head.length);
     return head.sign ? (int64_t)(0 - size) : (int64_t)size;
-}
-
-uint32_t proto_solo_chance(const proto_solo_model* model, uint32_t field, uint64_t situation) {
-    contexts c;
-    return expect_fact(model, &c, field, situation);
 }
 
 bool proto_solo_expects(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
