@@ -17,6 +17,7 @@
 // Exact fields keep their bits. All NaNs become the same NaN, so that equal worlds have equal rows.
 // -0 stays -0.
 #include "proto/quant.h"
+#include "row/row_coder.h"
 
 #include "base/assert.h"
 #include "base/math.h"
@@ -127,12 +128,6 @@ static void write_raw(proto_kind kind, uint64_t raw, void* value) {
     memcpy(value, &raw, kind_bytes[kind]);
 }
 
-static int64_t sign_extend(uint64_t raw, uint32_t width) {
-    BASE_ASSERT(width >= 1 && width <= 64);
-    uint64_t top = UINT64_C(1) << (width - 1);
-    return (int64_t)((raw ^ top) - top);
-}
-
 uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
     if (q >= quant->q_max) q = quant->q_max;
     if (!quant->is_exact) return q;
@@ -158,7 +153,7 @@ static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
     int64_t min = (int64_t)quant->min;
     uint64_t q;
     if (is_signed(quant->kind)) {
-        int64_t value = sign_extend(raw, kind_bytes[quant->kind] * 8u);
+        int64_t value = row_difference(raw, 0, kind_bytes[quant->kind] * 8u);
         if (value <= min) return 0;
         q = (uint64_t)value - (uint64_t)min;
     } else {
