@@ -512,7 +512,11 @@ static void begin_incarnation(net_history* history, const ecs_world* world,
     uint32_t* row = push_row(history, entity, row_template->class_mask);
     entity->handle = handle;
     memcpy(row, row_template->packed_defaults, entity->words * sizeof *row);
-    net_rows_read_packed(row_template, world, handle, UINT64_MAX, row);
+    const proto_layout* layout = &row_template->layout;
+    for (uint32_t i = 0; i < layout->component_count; i++) {
+        const ecs_component_id id = (ecs_component_id)layout->components[i].key;
+        proto_row_read_packed(layout, i, ecs_get(world, handle, id), row);
+    }
     add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask);
 }
 

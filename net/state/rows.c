@@ -12,7 +12,6 @@
 #include "state/rows.h"
 
 #include "base/assert.h"
-#include "base/bitset.h"
 #include "base/hash.h"
 
 #include <string.h>
@@ -261,18 +260,6 @@ void net_rows_read(const net_row_template* row_template, const ecs_world* world,
     for (uint32_t i = 0; i < layout->component_count; i++) {
         const ecs_component_id id = (ecs_component_id)layout->components[i].key;
         proto_row_read_component(layout, i, ecs_get(world, entity, id), row);
-    }
-}
-
-void net_rows_read_packed(const net_row_template* row_template, const ecs_world* world,
-                          ecs_entity entity, uint64_t components, uint32_t* row) {
-    const proto_layout* layout = &row_template->layout;
-    if (layout->component_count == 0) return;
-    components &= UINT64_MAX >> (64 - layout->component_count);
-    for (; components; components &= components - 1) {
-        uint32_t i = base_bit_lowest(components);
-        ecs_component_id id = (ecs_component_id)layout->components[i].key;
-        proto_row_read_packed(layout, i, ecs_get(world, entity, id), row);
     }
 }
 

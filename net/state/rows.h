@@ -104,10 +104,6 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
 /// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
 void net_rows_read(const net_row_template* row_template, const ecs_world* world, ecs_entity entity,
                    uint64_t* row);
-/// Quantise these components of a living entity (bits by their position in the layout; those beyond
-/// it are ignored) into their words of a packed row; the other words stay.
-void net_rows_read_packed(const net_row_template* row_template, const ecs_world* world,
-                          ecs_entity entity, uint64_t components, uint32_t* row);
 /// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded
 /// templates use, by name. UINT32_MAX when there is none.
 uint32_t net_rows_class(const net_rows* rows, const char* name);
