@@ -40,7 +40,7 @@ typedef struct decoder {
     bool* has_failed;       ///< of `solo`
     bool is_coded;          ///< in solo code
     uint32_t number_bits;
-    net_result result;
+    bool is_refused;
     bool is_overtaken; ///< a newer fact explains what is missing
     bool misses_base;
     const net_row_template* row_template; ///< of the create before
@@ -59,22 +59,22 @@ typedef struct decoder {
 // What lists and runs of a snapshot have in common: numbers, slots, rows.
 
 // Refuse the snapshot. @return false.
-static bool fail_snapshot(decoder* d, net_result result) {
-    if (d->result == NET_OK) d->result = result;
+static bool refuse_snapshot(decoder* d) {
+    d->is_refused = true;
     return false;
 }
 
 // Did all reads so far find their bits? @return false: it is refused.
 static bool is_readable(decoder* d) {
     bool has_failed = d->reader->failed || (d->is_coded && *d->has_failed);
-    return has_failed ? fail_snapshot(d, NET_ERR_MALFORMED) : true;
+    return has_failed ? refuse_snapshot(d) : true;
 }
 
 // Refuse it: a base row is missing. `slot`: whose; NULL: of no slot. @return false.
 static bool miss_base(decoder* d, const net_mirror_slot* slot) {
     d->misses_base = true;
     d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
-    return fail_snapshot(d, NET_ERR_MALFORMED);
+    return refuse_snapshot(d);
 }
 
 // In solo code: read a number of 0..most. Otherwise it is `value`, and recorded.
@@ -83,7 +83,7 @@ static uint32_t read_number(decoder* d, uint32_t field, uint64_t situation, uint
     if (!d->solo) return value;
     int64_t number = d->mirror->solo->number(d->solo, field, situation, value);
     if (number >= 0 && number <= most) return (uint32_t)number;
-    fail_snapshot(d, NET_ERR_MALFORMED);
+    refuse_snapshot(d);
     if (d->is_coded) *d->has_failed = true;
     return 0;
 }
@@ -107,7 +107,7 @@ static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
 static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
     net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
     if (slot->stamp == d->mirror->snapshot_number) {
-        fail_snapshot(d, NET_ERR_MALFORMED);
+        refuse_snapshot(d);
         return NULL;
     }
     slot->stamp = d->mirror->snapshot_number;
@@ -122,7 +122,7 @@ static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uin
     if (!is_readable(d)) return NULL;
     uint32_t index_max = d->mirror->index_max;
     if (gap >= index_max || *next + gap >= index_max) {
-        fail_snapshot(d, NET_ERR_MALFORMED);
+        refuse_snapshot(d);
         return NULL;
     }
     *number = *next + gap;
@@ -169,7 +169,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     net_mirror* mirror = d->mirror;
     const proto_layout* layout = &record.row_template->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
-    if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (word_count > NET_SNAPSHOT_WORDS_MAX) return refuse_snapshot(d);
     mirror->word_count = word_count;
     record.row_first = mirror->packed_size;
     add_record(d, record);
@@ -177,7 +177,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     if (d->is_coded) {
         take_row(d, &record, base, row);
         if (is_readable(d)) add_packed(d, layout, row);
-        return d->result == NET_OK;
+        return !d->is_refused;
     }
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
     const bool is_counted = !net_mirror_keeps_words(mirror);
@@ -186,7 +186,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     for (uint32_t c = 0; is_counted && c < layout->component_count; c++)
         if (bits[c] > 0) mirror->parts[layout->components[c].key].here += bits[c];
     if (is_readable(d)) add_packed(d, layout, row);
-    return d->result == NET_OK;
+    return !d->is_refused;
 }
 
 // ---- lists ----
@@ -205,7 +205,7 @@ static int64_t take_create(decoder* d, uint32_t what, int64_t value) {
     int64_t number = d->mirror->solo->number(d->solo, PROTO_NUMBER_CREATE,
                                              proto_number_situation(what, 0), value);
     if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
-    fail_snapshot(d, NET_ERR_MALFORMED);
+    refuse_snapshot(d);
     *d->has_failed = true;
     return 0;
 }
@@ -225,9 +225,9 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
     if (!is_readable(d)) return false;
     if (index <= 0 || index > mirror->index_max || generation <= 0 ||
         generation > ECS_GENERATION_MAX)
-        return fail_snapshot(d, NET_ERR_MALFORMED);
+        return refuse_snapshot(d);
     net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
-    if (known->stamp == mirror->snapshot_number) return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (known->stamp == mirror->snapshot_number) return refuse_snapshot(d);
     known->stamp = mirror->snapshot_number;
     d->index = (uint32_t)index;
     d->generation = (uint32_t)generation;
@@ -238,11 +238,11 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
 static bool read_parts(decoder* d, uint16_t* parts, uint32_t* count) {
     enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
     int64_t more = take_create(d, NET_NUMBER_CREATE_PARTS, read_bits(d, NET_SNAPSHOT_PARTS_BITS));
-    if (more < 0 || more > MORE_MAX) return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (more < 0 || more > MORE_MAX) return refuse_snapshot(d);
     *count = (uint32_t)more + 1;
     for (uint32_t i = 0; i < *count; i++) {
         int64_t part = take_create(d, NET_NUMBER_CREATE_PART, read_bits(d, d->number_bits));
-        if (part < 0 || part > UINT16_MAX) return fail_snapshot(d, NET_ERR_MALFORMED);
+        if (part < 0 || part > UINT16_MAX) return refuse_snapshot(d);
         parts[i] = (uint16_t)part;
     }
     return is_readable(d);
@@ -253,13 +253,13 @@ static bool read_template(decoder* d) {
     uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
     uint32_t count = 0;
     int64_t other = take_create(d, NET_NUMBER_CREATE_OTHER, is_other);
-    if (other < 0 || other > 1) return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (other < 0 || other > 1) return refuse_snapshot(d);
     is_other = other;
-    if (!is_other) return d->row_template ? is_readable(d) : fail_snapshot(d, NET_ERR_MALFORMED);
+    if (!is_other) return d->row_template ? is_readable(d) : refuse_snapshot(d);
     d->has_like = false;
     if (!read_parts(d, parts, &count)) return false;
     d->row_template = net_rows_compose(d->mirror->rows, parts, count);
-    return d->row_template ? true : fail_snapshot(d, NET_ERR_MALFORMED);
+    return d->row_template ? true : refuse_snapshot(d);
 }
 
 static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
@@ -367,7 +367,7 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
     // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
     if (net_mirror_index_of(mirror, ecs_entity_index(record.handle))->stamp ==
         mirror->snapshot_number)
-        return fail_snapshot(d, NET_ERR_MALFORMED);
+        return refuse_snapshot(d);
     proto_row_base base = {0};
     if (!find_bases(d, run, incarnation, &base, &record.base_tick) ||
         !read_third(d, run, number, incarnation, &base))
@@ -444,7 +444,7 @@ static bool read_third_packet(decoder* d, run_head* run) {
     bool is_older =
         run->third->tick < second && run->base_tick - run->third->tick <= NET_NUMBER_THIRD_MAX;
     d->third_listed = (decode_cursor){0};
-    return is_older ? true : fail_snapshot(d, NET_ERR_MALFORMED);
+    return is_older ? true : refuse_snapshot(d);
 }
 
 static bool read_base2(decoder* d, run_head* run) {
@@ -452,7 +452,7 @@ static bool read_base2(decoder* d, run_head* run) {
                                    read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
     if (!is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
-    if (!is_fine) return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (!is_fine) return refuse_snapshot(d);
     if (run->base2_ticks > run->base_tick) return miss_base(d, NULL);
     return run->base2_ticks == 0 || read_third_packet(d, run);
 }
@@ -461,7 +461,7 @@ static bool read_age(decoder* d, run_head* run) {
     uint32_t age = read_number(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_AGE,
                                read_bits(d, NET_SNAPSHOT_AGE_BITS), NET_SNAPSHOT_AGE_SETTLED);
     if (!is_readable(d)) return false;
-    if (age == 0) return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (age == 0) return refuse_snapshot(d);
     if (age > d->tick) return miss_base(d, NULL);
     run->is_settled = age == NET_SNAPSHOT_AGE_SETTLED;
     run->base_tick = d->tick - age;
@@ -473,12 +473,12 @@ static bool read_back(decoder* d, run_head* run) {
         read_number(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_BACK, read_bits(d, NET_SNAPSHOT_BACK_BITS),
                     (1u << NET_SNAPSHOT_BACK_BITS) - 1);
     if (!is_readable(d)) return false;
-    if (back == 0) return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (back == 0) return refuse_snapshot(d);
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
     if (!run->packet) return miss_base(d, NULL);
     run->base_tick = run->packet->tick;
     if (run->base_tick > d->tick || d->tick - run->base_tick > UINT32_MAX)
-        return fail_snapshot(d, NET_ERR_MALFORMED);
+        return refuse_snapshot(d);
     return read_base2(d, run);
 }
 
@@ -495,7 +495,7 @@ static bool read_run(decoder* d) {
     case NET_SNAPSHOT_BY_PACKET:
         return read_back(d, &run) && read_listed_updates(d, &run);
     }
-    return fail_snapshot(d, NET_ERR_MALFORMED);
+    return refuse_snapshot(d);
 }
 
 static bool read_all(decoder* d) {
@@ -510,11 +510,9 @@ static bool read_all(decoder* d) {
 }
 
 static bool read_padding(decoder* d) {
-    if (d->is_coded && d->mirror->solo->finish(d->solo) == 0)
-        return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (d->is_coded && d->mirror->solo->finish(d->solo) == 0) return refuse_snapshot(d);
     uint64_t left = d->reader->size_bits - d->reader->offset_bits;
-    if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
-        return fail_snapshot(d, NET_ERR_MALFORMED);
+    if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0) return refuse_snapshot(d);
     return true;
 }
 
@@ -530,7 +528,7 @@ static bool read_solo_head(decoder* d) {
     case NET_SOLO_MALFORMED:
         break;
     }
-    return fail_snapshot(d, NET_ERR_MALFORMED);
+    return refuse_snapshot(d);
 }
 
 // Bits of rows count for their components; bits of a refused snapshot are not counted.
@@ -560,8 +558,7 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     d.tick = tick;
     d.reader = snapshot;
     d.number_bits = net_rows_number_bits(mirror->rows);
-    d.result = NET_OK;
-    d.is_overtaken = d.misses_base = false;
+    d.is_refused = d.is_overtaken = d.misses_base = false;
     d.row_template = NULL;
     d.index = 0;
     d.generation = 1;
@@ -571,9 +568,7 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     d.has_like = false;
     uint64_t first = snapshot->offset_bits;
     bool is_decoded = false;
-    if (snapshot->size_bits > NET_SNAPSHOT_BYTES_MAX * 8u) {
-        d.result = NET_ERR_MALFORMED;
-    } else {
+    if (snapshot->size_bits <= NET_SNAPSHOT_BYTES_MAX * 8u) {
         is_decoded = read_solo_head(&d) && read_all(&d);
         uint64_t end = snapshot->offset_bits;
         is_decoded = is_decoded && read_padding(&d);
