@@ -295,38 +295,18 @@ typedef struct resend {
 
 // ---- what enters a tick, as a hash
 
-static void add_number(base_hasher* hasher, uint64_t number) {
-    base_hasher_add(hasher, &number, sizeof number);
-}
-
-static void add_bytes(base_hasher* hasher, const void* bytes, size_t size) {
-    add_number(hasher, size);
-    if (size > 0) base_hasher_add(hasher, bytes, size);
-}
-
+// As a log has it. Why a client left has no effect; what it saw and the numbers of events are not
+// those of a bot that is sent the match again.
 static void add_item(base_hasher* hasher, const net_log_item* item) {
-    add_number(hasher, (uint64_t)item->kind);
-    add_number(hasher, item->client);
-    switch (item->kind) {
-    case NET_LOG_ITEM_JOIN:
-        add_bytes(hasher, item->name, strlen(item->name));
-        add_number(hasher, item->is_bot);
-        add_number(hasher, item->player_id);
-        add_bytes(hasher, item->payload, item->payload_bytes);
-        break;
-    case NET_LOG_ITEM_INPUT:
-        add_number(hasher, item->number);
-        add_number(hasher, item->is_repeat);
-        add_bytes(hasher, item->payload, item->payload_bytes);
-        break;
-    case NET_LOG_ITEM_EVENT:
-        add_number(hasher, item->message);
-        add_number(hasher, item->target);
-        add_bytes(hasher, item->payload, item->payload_bytes);
-        break;
-    default: // a leave: why it left has no effect
-        break;
-    }
+    uint8_t bytes[NET_EVENT_PAYLOAD_BYTES_MAX + 128];
+    proto_pb_writer written = {.data = bytes, .capacity = sizeof bytes};
+    net_log_item entering = *item;
+    entering.reason = 0;
+    entering.seen = 0;
+    if (entering.kind == NET_LOG_ITEM_EVENT) entering.number = 0;
+    const bool has_room = net_log_item_write(&written, &entering);
+    BASE_ASSERT(has_room);
+    base_hasher_add(hasher, bytes, written.size);
 }
 
 // The same items as the server's clients gave them.
