@@ -270,21 +270,6 @@ static void end_disk(net_log_file* file) {
 
 static void free_file(net_log_file* file, bool is_queue_kept);
 
-static ssize_t write_to_fd(void* context, int fd, const void* data, size_t size) {
-    (void)context;
-    return write(fd, data, size);
-}
-
-static int sync_fd(void* context, int fd) {
-    (void)context;
-    return fdatasync(fd);
-}
-
-static int create_file(void* context, const char* file) {
-    (void)context;
-    return base_file_create(file);
-}
-
 uint32_t net_log_keyframe_ticks(uint32_t seconds, uint32_t tick_rate_hz, uint32_t block_ticks) {
     BASE_ASSERT(seconds > 0 && seconds <= NET_LOG_KEYFRAME_SECONDS_MAX);
     return (seconds * tick_rate_hz + block_ticks - 1) / block_ticks * block_ticks;
@@ -308,12 +293,6 @@ net_log_options net_log_options_default(void) {
     return (net_log_options){.segments = {.bytes_max = NET_LOG_SEGMENT_BYTES_DEFAULT,
                                           .budget_bytes = NET_LOG_BUDGET_BYTES_DEFAULT},
                              .ring_bytes = NET_LOG_RING_BYTES_DEFAULT};
-}
-
-static void complete_ops(net_log_file_ops* ops) {
-    if (!ops->write) ops->write = write_to_fd;
-    if (!ops->sync) ops->sync = sync_fd;
-    if (!ops->create) ops->create = create_file;
 }
 
 static struct timespec after_ms(long ms) {
@@ -491,7 +470,6 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     net_log_file* file = base_owner_create(config->allocator, sizeof *file);
     const base_allocator* allocator = &file->owner.allocator;
     file->config = *config;
-    complete_ops(&file->config.options.ops);
     file->next_number = file->next_record = config->place.segment > 0 ? config->place.number : 1;
     file->segment_tick = config->start_tick;
     file->fd = -1;

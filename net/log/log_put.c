@@ -150,9 +150,10 @@ uint64_t net_log_file_bytes(const net_log_file* file) {
 }
 
 bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size) {
+    const net_log_file_ops* ops = &file->config.options.ops;
     for (size_t done = 0; done < size;) {
-        ssize_t wrote = file->config.options.ops.write(file->config.options.ops.context, fd,
-                                                       data + done, size - done);
+        ssize_t wrote = ops->write ? ops->write(ops->context, fd, data + done, size - done)
+                                   : write(fd, data + done, size - done);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote == 0) errno = ENOSPC;
         if (wrote <= 0) return false;
@@ -193,9 +194,10 @@ bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
 }
 
 bool net_log_file_flush(net_log_file* file, int fd) {
+    const net_log_file_ops* ops = &file->config.options.ops;
     int result = -1;
     do
-        result = file->config.options.ops.sync(file->config.options.ops.context, fd);
+        result = ops->sync ? ops->sync(ops->context, fd) : fdatasync(fd);
     while (result != 0 && errno == EINTR);
     return result == 0;
 }

@@ -169,7 +169,8 @@ static bool is_time(const net_log_file* file, ecs_tick tick, bool is_forced) {
 static int create_next(net_log_file* file, const char* name, uint64_t* size_out,
                        net_log_chain* chain) {
     (void)unlink(name); // what a crash left; the log of this name is ours
-    int fd = file->config.options.ops.create(file->config.options.ops.context, name);
+    const net_log_file_ops* ops = &file->config.options.ops;
+    int fd = ops->create ? ops->create(ops->context, name) : base_file_create(name);
     if (fd < 0) return -1;
     const bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     *size_out = is_locked ? net_log_file_put_start(file, fd, true) : 0;
