@@ -100,6 +100,8 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
 base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick);
 /// Pass the save on to the log's thread. One that failed or is too long is dropped.
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
+/// net_observer.may_exchange: no while the keyframe before is not written.
+bool net_log_file_may_exchange(const void* file);
 /// The next keyframe, which is due now, begins a segment with this header. While records are left
 /// out, it is the first keyframe after the gap.
 void net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes);

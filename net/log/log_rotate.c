@@ -373,14 +373,15 @@ base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick) {
     return &file->save;
 }
 
-bool net_log_may_exchange(const net_log_file* file) {
+bool net_log_file_may_exchange(const void* context) {
+    const net_log_file* file = context;
     return file->config.keyframe_ticks > 0 &&
            (net_log_file_has_failed(file) ||
             !atomic_load_explicit(&file->is_offered, memory_order_acquire));
 }
 
 void net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes) {
-    BASE_ASSERT(net_log_may_exchange(file));
+    BASE_ASSERT(net_log_file_may_exchange(file));
     if (net_log_file_has_failed(file)) return;
     base_bytes_clear(&file->next_header);
     base_bytes_write(&file->next_header, header, header_bytes);

@@ -216,7 +216,8 @@ net_result net_log_append_control(net_log_writer* writer, const char* verb,
     return NET_OK;
 }
 
-void net_log_append_alive(net_log_writer* writer, net_idle reason) {
+static void append_alive(void* context, net_idle reason) {
+    net_log_writer* writer = context;
     BASE_ASSERT(reason >= NET_IDLE_WAITING && reason <= NET_IDLE_SETTLING);
     if (writer->is_in_tick || writer->is_closed) return;
     end_state(writer);
@@ -296,7 +297,9 @@ static void record_state(net_log_writer* writer, const net_history* history) {
     net_log_recorder_begin(writer->recorder, history);
 }
 
-void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net_history* history) {
+// `history` NULL: of a log without values.
+static void append_rows(void* context, net_match* match, const net_history* history) {
+    net_log_writer* writer = context;
     const ecs_world* world = net_match_world(match);
     BASE_ASSERT(writer->is_in_tick && ecs_world_tick(world) == writer->tick);
     BASE_ASSERT(!history || history->tick == writer->tick);
@@ -331,11 +334,12 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
 
 void net_log_append_end(net_log_writer* writer, net_match* match) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
-    net_log_append_end_rows(writer, match, writer->recorder ? step_history(writer, match) : NULL);
+    append_rows(writer, match, writer->recorder ? step_history(writer, match) : NULL);
 }
 
-void net_log_exchange(net_log_writer* writer, net_match* match) {
-    BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && net_log_may_exchange(writer));
+static void exchange_match(void* context, net_match* match) {
+    net_log_writer* writer = context;
+    BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && net_log_file_may_exchange(writer));
     BASE_ASSERT(net_match_tick(match) == writer->tick && writer->tick > 0);
     end_state(writer);
     net_log_recorder_destroy(writer->recorder);
@@ -425,29 +429,13 @@ static void append_begin(void* writer, const net_tick_inputs* inputs) {
     net_log_append_begin(writer, inputs);
 }
 
-static void append_rows(void* writer, net_match* match, const struct net_history* history) {
-    net_log_append_end_rows(writer, match, history);
-}
-
 static net_result append_control(void* writer, const char* verb,
                                  const net_match_argument* arguments, uint32_t count) {
     return net_log_append_control(writer, verb, arguments, count);
 }
 
-static void append_alive(void* writer, net_idle why) {
-    net_log_append_alive(writer, why);
-}
-
 static void save_ring(void* writer, const char* name) {
     (void)!net_log_save(writer, name); // the program says what becomes of it: net_log_take_saved
-}
-
-static bool may_exchange_match(const void* writer) {
-    return net_log_may_exchange(writer);
-}
-
-static void exchange_match(void* writer, net_match* match) {
-    net_log_exchange(writer, match);
 }
 
 net_observer net_log_observer(net_log_writer* writer) {
@@ -458,6 +446,6 @@ net_observer net_log_observer(net_log_writer* writer) {
                           .control = append_control,
                           .idle = append_alive,
                           .save = save_ring,
-                          .may_exchange = may_exchange_match,
+                          .may_exchange = net_log_file_may_exchange,
                           .exchange = exchange_match};
 }

@@ -255,7 +255,7 @@ static void capture_tick(capture_match* self, const net_tick_inputs* begin, capt
     net_match_step(match);
     net_history_step(self->history, world, begin->tick);
     times[2] = bench_now_ns();
-    net_log_append_end_rows(self->log, match, self->history);
+    net_log_observer(self->log).rows(self->log, match, self->history);
     times[3] = bench_now_ns();
     double log_ns = times[3] - times[2] + times[1] - times[0];
     sum->tick_ns += times[2] - times[1];

@@ -183,24 +183,14 @@ void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* inputs)
 BASE_MUST_USE net_result net_log_append_control(net_log_writer* writer, const char* verb,
                                                 const net_match_argument* arguments,
                                                 uint32_t count);
-/// Append that the server lives. Within a tick, and after the close, it does nothing.
-void net_log_append_alive(net_log_writer* writer, net_idle reason);
 /// Append hashes, sums and server events of the tick: after the step, before ecs_changes_clear.
 void net_log_append_end(net_log_writer* writer, net_match* match);
-/// As net_log_append_end, with the rows of a server's history (state/history.h) that made this
-/// tick's step: nothing is quantised twice. Either every tick is appended with the same history, or
-/// none. The history is read until the next append_begin, append_close or the writer's end.
-void net_log_append_end_rows(net_log_writer* writer, net_match* match,
-                             const struct net_history* history);
-/// May net_log_exchange be called after this tick? No while the keyframe before is not written.
-bool net_log_may_exchange(const net_log_writer* writer);
-/// Another match goes on at the same tick (net_match_create_from), between net_log_append_end and
-/// net_log_append_begin; asserts net_log_may_exchange. The log goes on in a new segment, which
-/// begins with a keyframe and says what the game is now. The match before, and the history of its
-/// rows, are not read any more.
-void net_log_exchange(net_log_writer* writer, net_match* match);
-
 /// The log as what observes a server (net_server_config.observer); of no log (NULL), nothing.
+/// With the rows of a server's history (state/history.h) nothing is quantised twice; either every
+/// tick is appended with the same history, or none (net_log_append_end). Within a tick, and after
+/// the close, `idle` does nothing. No match may be exchanged while the keyframe before is not
+/// written (asserted). Then the log goes on in a new segment, which begins with a keyframe and says
+/// what the game is now.
 net_observer net_log_observer(net_log_writer* writer);
 
 /// A client that plays.

@@ -182,10 +182,10 @@ CASE(signs_of_life_go_on_with_the_match) {
     options.is_manual = true;
     playback_record* record = record_begin((record_wanted){.options = &options});
     for (uint32_t i = 0; i < 40; i++) {
-        if (i % 20 == 0) net_log_append_alive(record->writer, NET_IDLE_WAITING);
+        if (i % 20 == 0) net_log_observer(record->writer).idle(record->writer, NET_IDLE_WAITING);
         record_tick(record);
     }
-    net_log_append_alive(record->writer, NET_IDLE_PAUSED);
+    net_log_observer(record->writer).idle(record->writer, NET_IDLE_PAUSED);
     net_log_pump(record->writer);
     const char* file = file_name("%s/killed.slog", record->files.folder);
     file_copy(record->files.log, file);
@@ -272,7 +272,8 @@ static void sign(signer* self, uint32_t ticks) {
     self->record = record_begin((record_wanted){.options = &options});
     self->log = self->record->files.log;
     record_ticks(self->record, ticks);
-    net_log_append_alive(self->record->writer, NET_IDLE_SETTLING); // in front of no tick
+    net_log_observer(self->record->writer)
+        .idle(self->record->writer, NET_IDLE_SETTLING); // in front of no tick
     record_end(self->record);
 }
 

@@ -32,7 +32,7 @@ static void go_on_with(reload* self, const net_module* module) {
     table* t = &self->record->table;
     net_match* match = NULL;
     assert_ok(net_match_create_from(t->match, module, NULL, &match));
-    net_log_exchange(self->record->writer, match);
+    net_log_observer(self->record->writer).exchange(self->record->writer, match);
     net_match_destroy(t->match);
     t->match = match;
 }
@@ -40,9 +40,9 @@ static void go_on_with(reload* self, const net_module* module) {
 // The match goes on with more templates.
 static void go_on(reload* self, const char* more) {
     net_module* next = self->modules[self->count++] = record_module(breakout_module(), more);
-    assert_true(net_log_may_exchange(self->record->writer));
+    assert_true(net_log_file_may_exchange(self->record->writer));
     go_on_with(self, next);
-    assert_false(net_log_may_exchange(self->record->writer)); // its keyframe is on the way
+    assert_false(net_log_file_may_exchange(self->record->writer)); // its keyframe is on the way
 }
 
 static void reload_open(reload* self) {
