@@ -185,6 +185,6 @@ void server_access_reload(server_program* self) {
 void server_access_close(server_program* self) {
     server_access_wipe(self);
     net_key_wipe(&self->access.session_key);
-    net_bans_destroy(self->access.bans);
+    base_owner_destroy(self->access.bans);
     self->access.bans = NULL;
 }

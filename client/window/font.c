@@ -82,18 +82,14 @@ client_font* client_font_create(const base_allocator* allocator, const base_repo
         client_font* font = client_font_create_from(allocator, wanted);
         if (font->bytes) return font;
         base_report(reporter, wanted, 0, "SHOAL_FONT is not a readable TrueType font");
-        client_font_destroy(font);
+        base_owner_destroy(font);
     }
     for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
         client_font* font = client_font_create_from(allocator, places[i]);
         if (font->bytes) return font;
-        client_font_destroy(font);
+        base_owner_destroy(font);
     }
     return client_font_create_from(allocator, NULL);
-}
-
-void client_font_destroy(client_font* font) {
-    base_owner_destroy(font);
 }
 
 uint32_t client_font_next(const char** text) {

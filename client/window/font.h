@@ -18,13 +18,12 @@ typedef struct client_font client_font;
 
 /// Open the font of SHOAL_FONT, or DejaVuSans.ttf in the usual folders of distributions.
 /// A SHOAL_FONT that is no font is reported. Then, and also without any font file, the built-in
-/// letters are used.
+/// letters are used. base_owner_destroy ends it.
 BASE_MUST_USE client_font* client_font_create(const base_allocator* allocator,
                                               const base_reporter* reporter);
 /// Open the font of this file; NULL: the built-in letters.
 BASE_MUST_USE client_font* client_font_create_from(const base_allocator* allocator,
                                                    const char* path);
-void client_font_destroy(client_font* font); ///< may be NULL
 
 /// @return the next character of UTF-8 text, 0 at the end. *text is moved past the character.
 uint32_t client_font_next(const char** text);

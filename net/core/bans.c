@@ -28,10 +28,6 @@ net_bans* net_bans_create(const base_allocator* allocator) {
     return base_owner_create(allocator, sizeof(net_bans));
 }
 
-void net_bans_destroy(net_bans* bans) {
-    base_owner_destroy(bans);
-}
-
 void net_bans_replace(net_bans* bans, net_bans_item* items, uint32_t count, uint32_t capacity) {
     BASE_ARRAY_RELEASE(&bans->owner.allocator, bans->items, bans->capacity);
     bans->items = items;

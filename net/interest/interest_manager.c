@@ -63,10 +63,6 @@ net_result net_interest_create(const net_interest_config* config, const base_rep
     return NET_OK;
 }
 
-void net_interest_destroy(net_interest* interest) {
-    base_owner_destroy(interest);
-}
-
 // ---- entities ----
 
 static void reserve_index(net_interest* interest, uint32_t index) {

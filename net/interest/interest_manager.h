@@ -59,11 +59,11 @@ typedef struct net_interest_answer {
     uint32_t changed_count;
 } net_interest_answer;
 
+/// base_owner_destroy ends it.
 /// @return NET_OK; NET_ERR_SCHEMA (reported: a component that the rules name has no such type).
 BASE_MUST_USE net_result net_interest_create(const net_interest_config* config,
                                              const base_reporter* reporter,
                                              net_interest** interest);
-void net_interest_destroy(net_interest* interest);
 /// Call it after net_history_step, on the world's thread.
 void net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick);
 /// Clients by their numbers; on the world's thread, between steps, while no query runs.

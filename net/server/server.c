@@ -84,7 +84,7 @@ static net_result create_replication(net_server* server) {
 static void destroy_replication(net_server* server) {
     net_varsize_source_destroy(server->varsize);
     if (server->replicator) net_replicator_destroy(server->replicator);
-    if (server->interest) net_interest_destroy(server->interest);
+    if (server->interest) base_owner_destroy(server->interest);
     if (server->rows) base_owner_destroy(server->rows);
 }
 

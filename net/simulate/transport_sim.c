@@ -158,7 +158,7 @@ static void path_clear_control(sim_path* cleared) {
 
 static void path_deinit(sim_path* old) {
     path_clear_control(old);
-    net_link_destroy(old->link);
+    base_owner_destroy(old->link);
     old->link = NULL;
 }
 

@@ -54,7 +54,7 @@ typedef struct net_row_template {
 
 typedef struct net_rows net_rows;
 
-/// Build for all loaded templates of a sealed world.
+/// Build for all loaded templates of a sealed world (base_owner_destroy ends them).
 /// @return NET_OK; NET_ERR_SCHEMA (reported: the type of a replicated component owns memory and
 ///         has no write and read, or a template exceeds PROTO_ROW_FIELDS_MAX,
 ///         PROTO_ROW_COMPONENTS_MAX, NET_ROW_BYTES_MAX or NET_ROW_VARSIZE_MAX).

@@ -208,10 +208,6 @@ static void give_back(net_link* link, slot* old) {
     link->first_free = old;
 }
 
-void net_link_destroy(net_link* link) {
-    base_owner_destroy(link);
-}
-
 void net_link_config_set(net_link* link, const net_link_config* config) {
     BASE_ASSERT(link && config);
     BASE_ASSERT(config_is_sound(config));

@@ -64,8 +64,8 @@ net_socket_entry* net_socket_entry_get(int descriptor) {
 }
 
 static void entry_drop_links(net_socket_entry* entry) {
-    net_link_destroy(entry->out);
-    net_link_destroy(entry->in);
+    base_owner_destroy(entry->out);
+    base_owner_destroy(entry->in);
     entry->out = entry->in = NULL;
 }
 

@@ -36,10 +36,6 @@ server_meter* server_meter_create(uint32_t tick_rate_hz) {
     return meter;
 }
 
-void server_meter_destroy(server_meter* meter) {
-    base_owner_destroy(meter);
-}
-
 static uint32_t cut_to_u32(uint64_t value) {
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }

@@ -24,10 +24,8 @@ typedef struct server_second {
 
 typedef struct server_meter server_meter;
 
-/// The caller destroys it.
+/// The caller destroys it (base_owner_destroy).
 server_meter* server_meter_create(uint32_t tick_rate_hz);
-/// NULL does nothing.
-void server_meter_destroy(server_meter* meter);
 /// A tick of the match took `took_us`; `part_us` is net_server_get_times.
 void server_meter_tick(server_meter* meter, uint64_t took_us,
                        const uint64_t part_us[NET_PART_COUNT]);

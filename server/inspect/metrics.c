@@ -34,6 +34,7 @@ typedef struct seen_client {
 } seen_client;
 
 struct server_metrics {
+    base_owner owner;
     server_histogram tick;
     server_histogram parts[NET_PART_COUNT];
     server_histogram rtt, loss;
@@ -58,7 +59,7 @@ void server_histogram_add(server_histogram* histogram, uint64_t millionths) {
 }
 
 server_metrics* server_metrics_create(void) {
-    server_metrics* self = base_allocate_zero(NULL, sizeof *self);
+    server_metrics* self = base_owner_create(NULL, sizeof *self);
     self->tick.bounds = tick_bounds;
     for (uint32_t i = 0; i < NET_PART_COUNT; i++)
         self->parts[i].bounds = tick_bounds;
@@ -66,10 +67,6 @@ server_metrics* server_metrics_create(void) {
     self->loss.bounds = loss_bounds;
     self->is_at_clients = self->is_at_entities = true;
     return self;
-}
-
-void server_metrics_destroy(server_metrics* self) {
-    if (self) base_release(NULL, self, sizeof *self);
 }
 
 // ---- observing

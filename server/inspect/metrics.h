@@ -29,10 +29,8 @@ typedef struct server_histogram {
 
 void server_histogram_add(server_histogram* histogram, uint64_t millionths);
 
-/// The caller destroys it.
+/// The caller destroys it (base_owner_destroy).
 server_metrics* server_metrics_create(void);
-/// NULL is allowed.
-void server_metrics_destroy(server_metrics* metrics);
 /// A tick of the match took so long, and began so late.
 void server_metrics_tick(server_metrics* metrics, const net_server* server, uint64_t took_us,
                          uint64_t late_us);

@@ -253,8 +253,8 @@ static int stop_operator(server_program* self) {
     server_inspect_close(operator->inspect);
     server_control_close(operator->control);
     base_bytes_deinit(&operator->console.json);
-    server_metrics_destroy(operator->metrics);
-    server_meter_destroy(operator->meter);
+    base_owner_destroy(operator->metrics);
+    base_owner_destroy(operator->meter);
     return NET_EXIT_CLEAN;
 }
 

@@ -314,7 +314,7 @@ void bench_repl_deinit(bench_repl* self) {
     for (uint32_t i = 0; i < self->config.clients; i++)
         close_client(&self->clients[i]);
     net_replicator_destroy(self->replicator);
-    net_interest_destroy(self->interest);
+    base_owner_destroy(self->interest);
     base_owner_destroy(self->schema);
     ecs_world_destroy(self->world);
     bench_release(self->clients);

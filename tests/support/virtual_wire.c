@@ -69,7 +69,7 @@ static int open_socket(bool is_ipv6, bool is_only) {
 }
 
 static int close_socket(int descriptor) {
-    net_link_destroy(wire_get()->sockets[descriptor].arrivals);
+    base_owner_destroy(wire_get()->sockets[descriptor].arrivals);
     wire_get()->sockets[descriptor] = (wire_socket){.arrivals = NULL};
     return 0;
 }
@@ -213,8 +213,8 @@ void wire_link_set_one(int descriptor, const net_link_pair* pair) {
         net_link_config_set(entry->in, &pair->down);
         return;
     }
-    net_link_destroy(entry->out);
-    net_link_destroy(entry->in);
+    base_owner_destroy(entry->out);
+    base_owner_destroy(entry->in);
     entry->out = net_link_create(NULL, &pair->up);
     entry->in = net_link_create(NULL, &pair->down);
 }

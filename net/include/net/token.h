@@ -351,10 +351,8 @@ typedef struct net_ban {
 
 typedef struct net_bans net_bans;
 
-/// Make an empty list. `allocator` NULL: the heap.
+/// Make an empty list (base_owner_destroy ends it). `allocator` NULL: the heap.
 net_bans* net_bans_create(const base_allocator* allocator);
-/// NULL is allowed.
-void net_bans_destroy(net_bans* bans);
 
 /// Read one line of the form above.
 /// @return NET_OK; NET_ERR_UNKNOWN (an empty line or a comment: there is no ban); NET_ERR_MALFORMED

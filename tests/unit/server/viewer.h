@@ -83,8 +83,8 @@ static inline void open_view(viewer* self, table_config config) {
 
 static inline void close_view(viewer* self) {
     json_decref(self->root);
-    server_meter_destroy(self->subject.meter);
-    server_metrics_destroy(self->subject.metrics);
+    base_owner_destroy(self->subject.meter);
+    base_owner_destroy(self->subject.metrics);
     server_lines_destroy(self->subject.lines);
     base_bytes_deinit(&self->json);
     table_close(&self->table);

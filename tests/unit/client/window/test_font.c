@@ -16,8 +16,8 @@ static void assert_is_builtin(client_font* font) {
     for (const char* letter = "iWgx"; *letter; letter++)
         assert_true(client_font_advance(font, (uint8_t)*letter, 40.0f) ==
                     client_font_advance(builtin, (uint8_t)*letter, 40.0f));
-    client_font_destroy(builtin);
-    client_font_destroy(font);
+    base_owner_destroy(builtin);
+    base_owner_destroy(font);
 }
 
 // Open the system's font when there is one. Otherwise the tests use the built-in letters twice.
@@ -73,7 +73,7 @@ CASE(widths_add_up_and_grow_with_the_height) {
         assert_float_equal(client_font_width(fonts[i], 20.0f, ""), 0.0f, 0.0f);
         assert_true(client_font_width(fonts[i], 20.0f, "i") <=
                     client_font_width(fonts[i], 20.0f, "W"));
-        client_font_destroy(fonts[i]);
+        base_owner_destroy(fonts[i]);
     }
 }
 
@@ -89,7 +89,7 @@ CASE(letters_stand_within_their_line) {
                 assert_true(glyph.width <= (int32_t)(2 * height));
             }
         }
-        client_font_destroy(fonts[i]);
+        base_owner_destroy(fonts[i]);
     }
 }
 
@@ -117,7 +117,7 @@ CASE(a_letter_has_ink_where_it_says_and_a_space_has_none) {
         assert_int_equal(outside, 0);
         assert_int_equal(client_font_measure(fonts[i], ' ', 40).width, 0);
         assert_true(client_font_advance(fonts[i], ' ', 40.0f) > 0.0f);
-        client_font_destroy(fonts[i]);
+        base_owner_destroy(fonts[i]);
     }
 }
 
@@ -128,7 +128,7 @@ CASE(a_font_that_is_none_is_reported_and_another_one_used) {
     assert_non_null(font);
     assert_int_equal(reports.count, 1);
     assert_non_null(strstr(reports.text, "/nowhere/font.ttf"));
-    client_font_destroy(font);
+    base_owner_destroy(font);
     unsetenv("SHOAL_FONT");
     // A text file is not a font, and a folder is not a font.
     assert_is_builtin(client_font_create_from(NULL, __FILE__));

@@ -31,7 +31,7 @@ static net_bans* make(const char* text) {
     return bans;
 }
 
-#define BANS_CASE(name, text) CASE_MADE(net_bans, bans, make(text), net_bans_destroy(bans), name)
+#define BANS_CASE(name, text) CASE_MADE(net_bans, bans, make(text), base_owner_destroy(bans), name)
 
 static const char* reason_for(const net_bans* bans, const char* address) {
     const net_address asked = host(address);
@@ -274,6 +274,6 @@ CASE(random_lists_agree_with_a_walk_over_all_bans) {
             hits += is_banned;
         }
         assert_true(hits < 2000);
-        net_bans_destroy(bans);
+        base_owner_destroy(bans);
     }
 }

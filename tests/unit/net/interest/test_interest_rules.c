@@ -31,7 +31,7 @@ static void expect_refused(net_interest_rules rules, const char* message) {
         if (report.count) print_error("%s\n", report.text);
         assert_ok(result);
     }
-    net_interest_destroy(interest);
+    base_owner_destroy(interest);
     schema_unmake(schema, world);
 }
 

@@ -147,7 +147,7 @@ static void game_close(game* g) {
     net_match_destroy(g->mirror_match);
     if (g->view) net_repl_state_destroy(g->view);
     net_replicator_destroy(g->replicator);
-    net_interest_destroy(g->interest);
+    base_owner_destroy(g->interest);
     base_owner_destroy(g->rows);
     table_close(&g->at);
     free(g);

@@ -115,7 +115,7 @@ static void close_all(model* m) {
     stage_side_close(&m->mirror_side);
     net_repl_state_destroy(m->view);
     net_replicator_destroy(m->replicator);
-    net_interest_destroy(m->interest);
+    base_owner_destroy(m->interest);
     stage_side_close(&m->server);
     net_module_close(m->module);
     free(m->past);

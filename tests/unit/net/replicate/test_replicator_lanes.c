@@ -75,7 +75,7 @@ static void close_world(lane_world* w) {
     for (uint32_t c = 0; c < CLIENTS; c++)
         net_repl_state_destroy(w->clients[c].repl);
     net_replicator_destroy(w->replicator);
-    net_interest_destroy(w->interest);
+    base_owner_destroy(w->interest);
     repl_close(&w->server);
 }
 

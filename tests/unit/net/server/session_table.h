@@ -550,7 +550,7 @@ static inline void table_close(table* at) {
     net_sim_destroy(at->sim);
     net_match_destroy(at->match);
     net_module_close(at->module);
-    net_bans_destroy(at->config.server.bans);
+    base_owner_destroy(at->config.server.bans);
     if (at->config.is_enet) net_socket_link_set(NULL);
     if (at->config.is_enet) wire_set(false, 0);
     if (at->config.has_log) files_close(&at->files);

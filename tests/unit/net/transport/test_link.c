@@ -12,7 +12,7 @@ static net_link* link_make(net_link_config config) {
 }
 
 #define LINK_CASE(name, ...)                                                                       \
-    CASE_MADE(net_link, link, link_make((net_link_config){__VA_ARGS__}), net_link_destroy(link),   \
+    CASE_MADE(net_link, link, link_make((net_link_config){__VA_ARGS__}), base_owner_destroy(link), \
               name)
 
 // Push numbered datagrams, one per millisecond.
@@ -169,7 +169,7 @@ CASE(losses_of_all_or_nothing_are_exact) {
             .loss_percent = lines[i].loss_percent, .burst_ms = lines[i].burst_ms, .seed = 4});
         push_numbers(link, 1000);
         assert_int_equal(net_link_get_stats(link)->lost, lines[i].lost);
-        net_link_destroy(link);
+        base_owner_destroy(link);
     }
 }
 
@@ -240,7 +240,7 @@ CASE(the_queue_is_as_long_as_configured) {
         }
         assert_int_equal(last_us, lines[i].last_us);
         assert_int_equal(net_link_get_stats(link)->overflowed, 3000 - passed);
-        net_link_destroy(link);
+        base_owner_destroy(link);
     }
 }
 
@@ -306,8 +306,8 @@ CASE(presets_are_whole_lines_and_can_be_changed) {
         char text[64];
         assert_ok(net_link_config_parse(presets[i], NULL, &pair));
         assert_true(pair.up.delay_ms > 0 && pair.down.delay_ms > 0 && pair.up.loss_percent > 0);
-        net_link_destroy(link_make(pair.up));
-        net_link_destroy(link_make(pair.down));
+        base_owner_destroy(link_make(pair.up));
+        base_owner_destroy(link_make(pair.down));
         snprintf(text, sizeof text, "%s,loss=5,down.delay=1,seed=4", presets[i]);
         assert_ok(net_link_config_parse(text, NULL, &changed));
         pair.up.loss_percent = pair.down.loss_percent = 5;
@@ -368,6 +368,6 @@ CASE(a_wrong_setting_is_answered_with_the_nearest_or_the_range) {
     net_link_pair pair;
     for (size_t i = 0; i < BASE_COUNT(limits); i++) {
         assert_ok(net_link_config_parse(limits[i], NULL, &pair));
-        net_link_destroy(link_make(pair.up));
+        base_owner_destroy(link_make(pair.up));
     }
 }

@@ -480,7 +480,7 @@ WORLD_CASE(datagrams_of_a_banned_address_are_dropped_unread, 2) {
     assert_int_equal(at->at_server.realtime_count, 1);
     at->server->ops->destroy(at->server);
     at->server = NULL;
-    net_bans_destroy(bans);
+    base_owner_destroy(bans);
 }
 
 WORLD_CASE(a_blackout_makes_nobody_deaf, 2) {
