@@ -179,6 +179,10 @@ bool net_address_equal(const net_address* a, const net_address* b) {
     return a->port == b->port && a->scope == b->scope && memcmp(a->ip, b->ip, sizeof a->ip) == 0;
 }
 
+bool net_address_is_same_home(const net_address* a, const net_address* b) {
+    return memcmp(a->ip, b->ip, net_address_is_ipv4(a) ? 16 : 8) == 0;
+}
+
 bool net_address_is_loopback(const net_address* address) {
     if (net_address_is_ipv4(address)) return address->ip[12] == 127;
     return memcmp(address->ip, zeros, 15) == 0 && address->ip[15] == 1;

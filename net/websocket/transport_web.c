@@ -560,17 +560,12 @@ net_result net_transport_web_create(const net_web_config* config, net_transport*
 
 // ---- a connection begins ----
 
-// Of IPv6 its /64: one home has all the others.
-static bool is_same_home(const net_address* a, const net_address* b) {
-    return memcmp(a->ip, b->ip, net_address_is_ipv4(a) ? 16 : 8) == 0;
-}
-
 static bool is_address_full(const web_transport* self, const net_address* from) {
     uint32_t count = 0;
     if (self->config.peers_per_address_max == 0 || net_address_is_loopback(from)) return false;
     for (uint32_t i = 0; i < self->config.peers_max; i++)
         count += self->peers[i].state != WEB_FREE &&
-                 is_same_home(&self->peers[i].identity.address, from);
+                 net_address_is_same_home(&self->peers[i].identity.address, from);
     return count >= self->config.peers_per_address_max;
 }
 

@@ -180,19 +180,14 @@ static bool is_json(const char* type) {
 // lock out none of them. Guessing on does not help: a token has 16 characters at
 // least, by chance where the operator made it so.
 
-static void prefix_of(const net_address* from, uint8_t ip[16]) {
-    memcpy(ip, from->ip, 16);
-    if (!net_address_is_ipv4(from)) memset(ip + 8, 0, 8);
-}
-
-static server_wrong* find_wrong(server_gate* self, const uint8_t ip[16]) {
+static server_wrong* find_wrong(server_gate* self, const net_address* from) {
     for (uint32_t i = 0; i < self->wrong_count; i++)
-        if (memcmp(self->wrong[i].ip, ip, 16) == 0) return &self->wrong[i];
+        if (net_address_is_same_home(&self->wrong[i].from, from)) return &self->wrong[i];
     return NULL;
 }
 
-static void count_wrong(server_gate* self, const uint8_t ip[16], uint64_t now_us) {
-    server_wrong* it = find_wrong(self, ip);
+static void count_wrong(server_gate* self, const net_address* from, uint64_t now_us) {
+    server_wrong* it = find_wrong(self, from);
     if (!it) {
         it = &self->wrong[0];
         if (self->wrong_count < SERVER_GATE_ADDRESSES_MAX)
@@ -200,8 +195,7 @@ static void count_wrong(server_gate* self, const uint8_t ip[16], uint64_t now_us
         else
             for (uint32_t i = 1; i < self->wrong_count; i++)
                 if (self->wrong[i].newest_us < it->newest_us) it = &self->wrong[i];
-        *it = (server_wrong){.since_us = now_us};
-        memcpy(it->ip, ip, 16);
+        *it = (server_wrong){.from = *from, .since_us = now_us};
     }
     if (now_us - it->since_us >= MINUTE_US) {
         it->since_us = now_us;
@@ -211,8 +205,8 @@ static void count_wrong(server_gate* self, const uint8_t ip[16], uint64_t now_us
     it->newest_us = now_us;
 }
 
-static bool has_guessed_enough(server_gate* self, const uint8_t ip[16], uint64_t now_us) {
-    const server_wrong* it = find_wrong(self, ip);
+static bool has_guessed_enough(server_gate* self, const net_address* from, uint64_t now_us) {
+    const server_wrong* it = find_wrong(self, from);
     return it && it->count >= SERVER_GATE_WRONG_MAX && now_us - it->since_us < MINUTE_US;
 }
 
@@ -227,7 +221,6 @@ static bool is_equal(const uint8_t* a, const uint8_t* b) {
 static server_welcome check_token(server_gate* self, const server_knock* knock, uint64_t now_us) {
     static const char bearer[] = "Bearer ";
     uint8_t given[SERVER_TOKEN_BYTES_MAX] = {0};
-    uint8_t ip[16];
     if (!knock->authorization) return server_gate_refuse(401, "this needs a token");
     bool has_form = strncasecmp(knock->authorization, bearer, sizeof bearer - 1) == 0;
     const char* token = knock->authorization + (has_form ? sizeof bearer - 1 : 0);
@@ -240,10 +233,9 @@ static server_welcome check_token(server_gate* self, const server_knock* knock, 
     if (has_form && (is_reader || is_operator))
         return (server_welcome){.status = 200,
                                 .right = is_operator ? SERVER_OPERATOR : SERVER_READER};
-    prefix_of(&knock->from, ip);
-    if (has_guessed_enough(self, ip, now_us))
+    if (has_guessed_enough(self, &knock->from, now_us))
         return server_gate_refuse(429, "too many wrong tokens: wait a minute, then try again");
-    count_wrong(self, ip, now_us);
+    count_wrong(self, &knock->from, now_us);
     return server_gate_refuse(401, "this token is not known here");
 }
 

@@ -20,7 +20,7 @@
 #define SERVER_HOST_BYTES_MAX 256u     ///< of a name of --http host
 
 typedef struct server_wrong {
-    uint8_t ip[16]; ///< of IPv6 its /64
+    net_address from; ///< and its home (net_address_is_same_home)
     uint32_t count;
     uint64_t since_us, newest_us;
 } server_wrong;

@@ -3,12 +3,7 @@
 // that ask something, and those that ask whether the server lives, still get one.
 #include "http.h"
 
-#include <string.h>
 #include <sys/socket.h>
-
-static bool is_same_place(const net_address* a, const net_address* b) {
-    return memcmp(a->ip, b->ip, net_address_is_ipv4(a) ? 16 : 8) == 0;
-}
 
 // Connections of an address (NULL: all), in every state or only those that ask something.
 static uint32_t count_of(const server_inspect* self, const net_address* from, bool is_asking) {
@@ -16,7 +11,7 @@ static uint32_t count_of(const server_inspect* self, const net_address* from, bo
     for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
         const http_visit* it = &self->visits[i];
         count += it->connection && !(is_asking && it->state == HTTP_IDLE) &&
-                 (!from || is_same_place(&it->from, from));
+                 (!from || net_address_is_same_home(&it->from, from));
     }
     return count;
 }
@@ -36,7 +31,7 @@ static void make_room(server_inspect* self, const net_address* from) {
     for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
         http_visit* it = &self->visits[i];
         if (!it->connection || it->state != HTTP_IDLE || it->until_us == 0 ||
-            (from && !is_same_place(&it->from, from)))
+            (from && !net_address_is_same_home(&it->from, from)))
             continue;
         if (!oldest || it->rests_us < oldest->rests_us) oldest = it;
     }

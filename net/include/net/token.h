@@ -63,6 +63,8 @@ uint32_t net_address_write(const net_address* from, bool is_ipv6, struct sockadd
 
 /// Same host, scope and port?
 bool net_address_equal(const net_address* a, const net_address* b);
+/// The same host, of IPv6 the same /64: one home has all the others.
+bool net_address_is_same_home(const net_address* a, const net_address* b);
 /// 127.0.0.0/8 or ::1.
 bool net_address_is_loopback(const net_address* address);
 /// Never routed on the internet: loopback, 10/8, 172.16/12, 192.168/16, link-local of both families
