@@ -74,28 +74,22 @@ net_result net_module_read_file(const char* file, size_t bytes_max, const base_r
         return NET_ERR_IO;
     }
     struct stat status;
-    net_result result = NET_OK;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        base_report(reporter, file, 0, "is not a regular file");
-        fclose(stream);
-        return NET_ERR_IO;
-    }
-    for (;;) {
+    const bool is_regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    for (bool is_more = is_regular; is_more && bytes->size <= bytes_max;) {
         uint8_t buffer[4096];
         size_t size = fread(buffer, 1, sizeof buffer, stream);
         base_bytes_write(bytes, buffer, size);
-        if (size < sizeof buffer || bytes->size > bytes_max) break;
+        is_more = size == sizeof buffer;
     }
-    if (ferror(stream)) {
+    const bool is_whole = is_regular && !ferror(stream) && bytes->size <= bytes_max;
+    if (!is_regular)
+        base_report(reporter, file, 0, "is not a regular file");
+    else if (ferror(stream))
         base_report(reporter, file, 0, "cannot be read: %s", base_error_text(errno));
-        result = NET_ERR_IO;
-    }
-    if (!result && bytes->size > bytes_max) {
+    else if (!is_whole)
         base_report(reporter, file, 0, "is larger than %zu bytes", bytes_max);
-        result = NET_ERR_IO;
-    }
     fclose(stream);
-    return result;
+    return is_whole ? NET_OK : NET_ERR_IO;
 }
 
 // Both without links.
