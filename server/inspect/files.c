@@ -405,8 +405,7 @@ enum MHD_Result http_send_file(server_inspect* self, http_visit* visit) {
     if (error) return http_send_error(visit, 404, error);
     error = read_place(visit, &at);
     if (error) return http_send_error(visit, 400, error);
-    if (!is_watch || self->config.delay_s == 0)
-        atomic_store_explicit(&self->is_followed, true, memory_order_relaxed);
+    if (!is_watch || self->config.delay_s == 0) self->is_followed = true;
     if (at.is_live) return send_start(self, visit, is_watch);
     return is_watch ? send_watch(self, visit, at) : send_log(self, visit, at);
 }

@@ -276,17 +276,13 @@ int server_inspect_open(const server_inspect_config* config, server_inspect** in
 
 void server_inspect_pass(server_inspect* self, bool is_ready) {
     if (!self) return;
-    atomic_store_explicit(&self->pass_us, net_loop_now_us(), memory_order_relaxed);
-    atomic_store_explicit(&self->is_ready, is_ready, memory_order_relaxed);
-    atomic_store_explicit(&self->is_standby, self->config.subject->standby != NULL,
-                          memory_order_relaxed);
+    self->pass_us = net_loop_now_us();
+    self->is_ready = is_ready;
+    self->is_standby = self->config.subject->standby != NULL;
     const net_match* match = self->config.subject->match;
-    if (match) atomic_store_explicit(&self->tick, net_match_tick(match), memory_order_relaxed);
+    if (match) self->tick = net_match_tick(match);
     net_log_writer* log = self->config.subject->log;
-    if (log && atomic_load_explicit(&self->is_followed, memory_order_relaxed)) {
-        atomic_store_explicit(&self->is_followed, false, memory_order_relaxed);
-        net_log_hurry(log);
-    }
+    if (log && atomic_exchange(&self->is_followed, false)) net_log_hurry(log);
     server_orders_run(self->orders, self->config.run, self->config.subject);
 }
 
