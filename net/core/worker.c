@@ -10,7 +10,7 @@
 #include "base/float_mode.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 struct net_worker {
@@ -42,14 +42,29 @@ static void* run_worker(void* context) {
     return NULL;
 }
 
-static bool make_condition(pthread_cond_t* condition) {
+int net_thread_start(pthread_t* thread, void* (*run)(void* context), void* context) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS); // of a queue that another process cut: the crash has a report
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(thread, NULL, run, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+void net_condition_init(pthread_cond_t* condition) {
     pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0) return false;
-    // CLOCK_MONOTONIC: it cannot be set.
-    bool is_made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                   pthread_cond_init(condition, &attributes) == 0;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
-    return is_made;
+}
+
+static void free_worker(net_worker* worker) {
+    pthread_cond_destroy(&worker->done);
+    pthread_cond_destroy(&worker->begin);
+    pthread_mutex_destroy(&worker->mutex);
+    base_release(worker->allocator, worker, sizeof *worker);
 }
 
 net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void* context),
@@ -59,17 +74,11 @@ net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void
     worker->allocator = allocator;
     worker->work = work;
     worker->context = context;
-    if (pthread_mutex_init(&worker->mutex, NULL) != 0) goto no_mutex;
-    if (!make_condition(&worker->begin)) goto no_begin;
-    if (!make_condition(&worker->done)) goto no_done;
+    pthread_mutex_init(&worker->mutex, NULL);
+    net_condition_init(&worker->begin);
+    net_condition_init(&worker->done);
     if (pthread_create(&worker->thread, NULL, run_worker, worker) == 0) return worker;
-    pthread_cond_destroy(&worker->done);
-no_done:
-    pthread_cond_destroy(&worker->begin);
-no_begin:
-    pthread_mutex_destroy(&worker->mutex);
-no_mutex:
-    base_release(allocator, worker, sizeof *worker);
+    free_worker(worker);
     return NULL;
 }
 
@@ -80,10 +89,7 @@ void net_worker_destroy(net_worker* worker) {
     pthread_cond_signal(&worker->begin);
     pthread_mutex_unlock(&worker->mutex);
     pthread_join(worker->thread, NULL);
-    pthread_cond_destroy(&worker->done);
-    pthread_cond_destroy(&worker->begin);
-    pthread_mutex_destroy(&worker->mutex);
-    base_release(worker->allocator, worker, sizeof *worker);
+    free_worker(worker);
 }
 
 void net_worker_start(net_worker* worker) {

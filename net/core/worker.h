@@ -7,8 +7,15 @@
 
 #include "base/alloc.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/// Start a thread that gets no signals: they are for the one that waits for them.
+/// @return 0, or what pthread_create gave.
+int net_thread_start(pthread_t* thread, void* (*run)(void* context), void* context);
+/// A condition whose times are of CLOCK_MONOTONIC, which cannot be set.
+void net_condition_init(pthread_cond_t* condition);
 
 typedef struct net_worker net_worker;
 

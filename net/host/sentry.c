@@ -4,6 +4,7 @@
 // allocate, and the heap may be what is broken.
 #include "host/sentry.h"
 
+#include "core/worker.h"
 #include "host/output.h"
 
 #include "ecs/debug.h"
@@ -473,11 +474,7 @@ static void* watch(void* context) {
 static bool start_sentry(net_sentry* sentry) {
     sentry->end = eventfd(0, EFD_CLOEXEC);
     if (sentry->end < 0) return false;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&sentry->thread, NULL, watch, sentry);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int error = net_thread_start(&sentry->thread, watch, sentry);
     if (error != 0) close(sentry->end);
     return error == 0;
 }

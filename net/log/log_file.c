@@ -8,11 +8,11 @@
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "core/worker.h"
 #include "log/log_queue.h"
 #include "log/log_record.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -426,24 +426,9 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
         pthread_cond_signal(&file->wake);
 }
 
-static void init_conditions(net_log_file* file) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&file->mutex, NULL);
-    pthread_cond_init(&file->wake, &attributes);
-    pthread_cond_init(&file->room, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 static net_result start_thread(net_log_file* file, const base_reporter* reporter) {
     if (file->config.options.is_manual) return NET_OK;
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS); // of a queue that another process cut: the crash has a report
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&file->thread, NULL, run_writer, file);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int error = net_thread_start(&file->thread, run_writer, file);
     file->has_thread = error == 0;
     if (error == 0) return NET_OK;
     base_report(reporter, file->config.file, 0, "no thread for the log: %s",
@@ -474,7 +459,9 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     file->segment_tick = config->start_tick;
     file->fd = -1;
     file->queue.fd = -1;
-    init_conditions(file);
+    pthread_mutex_init(&file->mutex, NULL);
+    net_condition_init(&file->wake);
+    net_condition_init(&file->room);
     net_log_file_reset_block(file);
     file->payload = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
     file->draft.memory = base_allocate(allocator, NET_LOG_DRAFT_BYTES);

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "core/worker.h"
 #include "net/socket.h"
 #include "host/output.h"
 #include "host/setup.h"
@@ -15,7 +16,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -113,11 +113,7 @@ static void* run_stream(void* context) {
 }
 
 static bool start_thread(server_stream* self) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&self->thread, NULL, run_stream, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int error = net_thread_start(&self->thread, run_stream, self);
     self->has_thread = error == 0;
     if (error != 0)
         base_report(&self->program->reporter, NULL, 0, "no thread for the stream: %s",

@@ -6,11 +6,11 @@
 #include "backoff.h"
 
 #include "base/text.h"
+#include "core/worker.h"
 #include "net/socket.h"
 #include "net/stream.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sodium.h>
 #include <string.h>
 #include <time.h>
@@ -182,12 +182,8 @@ static void* run_connection(void* context) {
 }
 
 static bool start_thread(server_connection* self) {
-    sigset_t all, before;
     pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool has_thread = pthread_create(&thread, NULL, run_connection, self) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const bool has_thread = net_thread_start(&thread, run_connection, self) == 0;
     if (has_thread) (void)pthread_detach(thread); // it may wait for a broker when all is closed
     return has_thread;
 }
@@ -255,16 +251,12 @@ static void destroy(server_connection* self) {
 server_connection* server_connection_create(natsOptions* options, bool has_one_server,
                                             void (*wake)(void* context), void* context) {
     server_connection* self = base_allocate_zero(NULL, sizeof *self);
-    pthread_condattr_t clock;
     self->options = options;
     self->has_one_server = has_one_server;
     self->wake = wake;
     self->context = context;
     pthread_mutex_init(&self->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    net_condition_init(&self->changed);
     set_options(self);
     self->users = 1; // the thread
     if (start_thread(self)) return self;
