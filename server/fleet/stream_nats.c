@@ -305,15 +305,17 @@ static bool take_stored(void* context, net_broker_answer* answer) {
 
 // ---- what is asked ----
 
-// @return false: it was not sent; no answer comes.
-static bool ask(server_nats* self, const char* subject, char kind, uint64_t request,
+// A question of JetStream about the stream, or what `name` names of it; not sent: no answer comes.
+static void ask(server_nats* self, const char* api, const char* name, char kind, uint64_t request,
                 const char* text) {
-    char reply[128];
-    return is_up(self) &&
-           base_text_format(reply, sizeof reply, "%s.r.%c%" PRIu64, (const char*)self->inbox, kind,
-                            request) &&
-           natsConnection_PublishRequest(self->connection, subject, reply, text,
-                                         (int)strlen(text)) == NATS_OK;
+    char subject[160], reply[128];
+    if (is_up(self) &&
+        base_text_format(subject, sizeof subject, "$JS.API.%s.%s%s%s", api, self->stream,
+                         name[0] ? "." : "", name) &&
+        base_text_format(reply, sizeof reply, "%s.r.%c%" PRIu64, (const char*)self->inbox, kind,
+                         request))
+        (void)natsConnection_PublishRequest(self->connection, subject, reply, text,
+                                            (int)strlen(text));
 }
 
 static natsStatus subscribe(server_nats* self, const char* subject,
@@ -358,29 +360,25 @@ static void append(void* context, uint64_t request, const net_broker_append* app
 }
 
 static void ask_last(server_nats* self, uint64_t request) {
-    char subject[96], text[96];
-    (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.MSG.GET.%s", self->stream);
+    char text[96];
     (void)base_text_format(text, sizeof text, "{\"last_by_subj\":\"%s\"}", self->subject);
-    (void)ask(self, subject, 'l', request, text);
+    ask(self, "STREAM.MSG.GET", "", 'l', request, text);
 }
 
 // NATS 2.9 ends itself when it is asked for a message of a stream that it is making. Of such a
 // stream it says that it has none.
 static void last(void* context, uint64_t request, bool with_end) {
     server_nats* self = context;
-    char subject[96];
-    if (!with_end && (self->has_messages || !self->config.reader)) {
+    if (!with_end && (self->has_messages || !self->config.reader))
         ask_last(self, request);
-        return;
-    }
-    (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.INFO.%s", self->stream);
-    (void)ask(self, subject, 'i', request, "");
+    else
+        ask(self, "STREAM.INFO", "", 'i', request, "");
 }
 
 // The broker ends a read whose subject has no subscription any more.
 static void read_from(void* context, uint64_t request, uint64_t sequence) {
     server_nats* self = context;
-    char name[96], subject[160], inbox[128], text[TEXT_BYTES];
+    char name[96], inbox[128], text[TEXT_BYTES];
     if (!is_up(self)) return;
     natsSubscription_Destroy(self->messages);
     self->messages = NULL;
@@ -391,8 +389,6 @@ static void read_from(void* context, uint64_t request, uint64_t sequence) {
     (void)base_text_format(name, sizeof name, "%s-%s-%" PRIu64,
                            self->config.reader ? self->config.reader : "reader", own ? own + 1 : "",
                            request);
-    (void)base_text_format(subject, sizeof subject, "$JS.API.CONSUMER.CREATE.%s.%s", self->stream,
-                           name);
     (void)base_text_format(
         text, sizeof text,
         "{\"stream_name\":\"%s\",\"config\":{\"name\":\"%s\",\"deliver_subject\":\"%s\","
@@ -401,17 +397,16 @@ static void read_from(void* context, uint64_t request, uint64_t sequence) {
         "\"flow_control\":true,\"idle_heartbeat\":5000000000,\"num_replicas\":1,"
         "\"mem_storage\":true}}",
         self->stream, name, inbox, sequence);
-    (void)ask(self, subject, 'c', request, text);
+    ask(self, "CONSUMER.CREATE", name, 'c', request, text);
 }
 
 // Make the stream. On each connection: a broker may have lost it with its disk.
 static void set_up(server_nats* self, uint64_t reconnects) {
-    char subject[96], text[TEXT_BYTES];
+    char text[TEXT_BYTES];
     const uint64_t now_us = net_loop_now_us();
     if (self->setup_reconnects == reconnects && now_us < self->setup_us + SETUP_US) return;
     self->setup_reconnects = reconnects;
     self->setup_us = now_us;
-    (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.CREATE.%s", self->stream);
     (void)base_text_format(text, sizeof text,
                            "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
                            "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,"
@@ -419,7 +414,7 @@ static void set_up(server_nats* self, uint64_t reconnects) {
                            ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
                            self->stream, self->subject, self->hours * UINT64_C(3600000000000),
                            self->replicas);
-    (void)ask(self, subject, 's', 0, text);
+    ask(self, "STREAM.CREATE", "", 's', 0, text);
 }
 
 static void drop_connection(server_nats* self) {
