@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// The text of a file, in one call.
+/// The text of a file in one call, and bytes that a text has.
 #pragma once
 
 #include "base/assert.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,4 +20,13 @@ static inline char* text_file_read(const char* name) {
     BASE_ASSERT(size < TEXT_FILE_BYTES_MAX);
     fclose(file);
     return text;
+}
+
+/// Read bytes as hexadecimal digits. @return how many.
+static inline size_t read_hex(const char* text, uint8_t* bytes, size_t capacity) {
+    size_t size = 0;
+    unsigned value;
+    while (size < capacity && sscanf(text + 2 * size, "%2x", &value) == 1)
+        bytes[size++] = (uint8_t)value;
+    return size;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who may ask an inspector what; what stands under a path; what a request may hold.
-#include "test.h"
+#include "address_of.h"
 
 #include "inspect/orders.h"
 #include "inspect/gate.h"
@@ -8,25 +8,20 @@
 
 #define SECOND_US UINT64_C(1000000)
 
-static net_address address(const char* text) {
-    net_address found;
-    assert_ok(net_address_parse(text, &found));
-    return found;
-}
-
 // A gate with both tokens that listens at an address of the network.
 static void open_gate(server_gate* gate) {
     static const base_option_list hosts = {.values = {"shoal.example"}, .count = 1};
     static const base_option_list pages = {.values = {"https://other.example:8443/play"},
                                            .count = 1};
     char text[] = "# tokens\nreader reader-0123456789\r\n\n  operator\toperator-0123456789  ";
-    *gate = (server_gate){.listens = address("192.0.2.7:7780"), .hosts = &hosts, .pages = &pages};
+    *gate =
+        (server_gate){.listens = address_of("192.0.2.7:7780"), .hosts = &hosts, .pages = &pages};
     assert_true(server_gate_read(gate, "tokens", text, test_reporter()));
     assert_true(gate->has_tokens);
 }
 
 static server_knock knock(void) {
-    return (server_knock){.host = "192.0.2.7:7780", .from = address("198.51.100.1:4000")};
+    return (server_knock){.host = "192.0.2.7:7780", .from = address_of("198.51.100.1:4000")};
 }
 
 // A gate, and who knocks at it.
@@ -123,12 +118,12 @@ DOOR_CASE(five_wrong_tokens_close_the_gate_for_wrong_ones_for_a_minute) {
 
 DOOR_CASE(wrong_tokens_of_one_address_do_not_close_the_gate_for_others) {
     at->it.authorization = "Bearer wrong";
-    at->it.from = address("[2001:db8:1:2::1]:5");
+    at->it.from = address_of("[2001:db8:1:2::1]:5");
     for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
         assert_int_equal(knocks(at, 0), 401);
-    at->it.from = address("[2001:db8:1:2:3::9]:6"); // the same /64
+    at->it.from = address_of("[2001:db8:1:2:3::9]:6"); // the same /64
     assert_int_equal(knocks(at, 0), 429);
-    at->it.from = address("[2001:db8:1:3::1]:5");
+    at->it.from = address_of("[2001:db8:1:3::1]:5");
     assert_int_equal(knocks(at, 0), 401);
     assert_int_equal(knocks_with(at, "Bearer reader-0123456789", 0), 200);
 }
@@ -202,7 +197,7 @@ CASE(pages_of_other_servers_have_an_origin_and_are_few) {
                                         "https://a/\"",
                                         "https://a;script-src",
                                         "https://a b"};
-    const net_address own = address("127.0.0.1:0");
+    const net_address own = address_of("127.0.0.1:0");
     const base_option_list none = {0};
     base_option_list pages = {.values = {"http://[::1]:7780/play"}, .count = 1};
     server_gate gate;
@@ -249,12 +244,12 @@ CASE(without_tokens_only_loopback_is_served) {
     static const base_option_list none = {0};
     server_gate gate;
     server_knock it = {.host = "127.0.0.1"};
-    const net_address own = address("127.0.0.1:7780");
+    const net_address own = address_of("127.0.0.1:7780");
     assert_true(server_gate_init(&gate, &own, NULL, &none, &none, test_reporter()));
     assert_int_equal(server_gate_check(&gate, &it, 0).right, SERVER_OPERATOR);
     const char* const open[] = {"0.0.0.0:7780", "[::]:7780", "192.168.1.5:7780"};
     for (uint32_t i = 0; i < BASE_COUNT(open); i++) {
-        const net_address other = address(open[i]);
+        const net_address other = address_of(open[i]);
         assert_false(server_gate_init(&gate, &other, NULL, &none, &none, NULL));
     }
 }

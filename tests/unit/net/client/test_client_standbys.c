@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A client that knows servers which may take over, beside a server that is silent.
+#include "address_of.h"
 #include "client/duel.h"
 
 #include "client/client_state.h"
@@ -35,12 +36,6 @@ static bool next(net_transport* transport, net_transport_event* event) {
 static net_result connect(net_transport* transport, const char* address, net_peer* peer) {
     (void)snprintf(the_asking->address, sizeof the_asking->address, "%s", address);
     return the_asking->sim->connect(transport, address, peer);
-}
-
-static net_address address_of(const char* text) {
-    net_address address;
-    assert_ok(net_address_parse(text, &address));
-    return address;
 }
 
 static ProtobufCBinaryData list_of(const char* const* texts, uint32_t count) {

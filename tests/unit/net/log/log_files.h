@@ -370,6 +370,12 @@ static inline net_log_reader* files_reader_of(const char* log, net_result result
     return reader;
 }
 
+static inline net_log_stats files_stats(net_log_reader* reader) {
+    net_log_stats stats;
+    assert_ok(net_log_read_stats(reader, &stats));
+    return stats;
+}
+
 /// All of a log runs again, with this result.
 static inline net_verify_result files_verify(net_log_reader* reader, const net_module* module,
                                              net_result wanted) {

@@ -2,6 +2,7 @@
 // Blocks by column: what is written reads back to the same bytes, whatever the records are; and no
 // bytes make the reader do more than fail.
 #include "test.h"
+#include "text_file.h"
 
 #include "base/bytes.h"
 #include "log/log_block.h"
@@ -246,14 +247,6 @@ BENCH_CASE(bytes_that_are_no_records_are_stored_as_they_are) {
         assert_int_equal(round_trip(self), 0);
         assert_int_equal(pack(self), 0);
     }
-}
-
-static size_t read_hex(const char* text, uint8_t* bytes, size_t capacity) {
-    size_t size = 0;
-    unsigned value;
-    while (size < capacity && sscanf(text + 2 * size, "%2x", &value) == 1)
-        bytes[size++] = (uint8_t)value;
-    return size;
 }
 
 // @return false: the columns differ, and were printed.

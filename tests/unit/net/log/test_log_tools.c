@@ -165,10 +165,9 @@ static uint64_t sum_in(const char* text, const char* key) {
 }
 
 READ_CASE(every_change_and_input_is_counted, .ticks = TICKS, .name = "ann smith") {
-    net_log_stats stats;
     memset(&out, 0, sizeof out);
     assert_ok(net_log_tally(self->reader, add_line, &out));
-    assert_ok(net_log_read_stats(self->reader, &stats));
+    const net_log_stats stats = files_stats(self->reader);
     assert_non_null(
         strstr(out.text, "client id=1 name=ann_smith join_tick=1 leave_tick=0 inputs="));
     const uint64_t inputs = sum_in(out.text, " inputs="),

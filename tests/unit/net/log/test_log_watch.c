@@ -84,7 +84,6 @@ static void same_states(net_log_reader* log, net_log_reader* record) {
 
 PRIVATE_CASE(a_spectator_gets_what_is_seen_and_nothing_else) {
     base_bytes record, records, of_log;
-    net_log_stats stats, of_record;
     size_t size;
     const char* name = file_name("%s/seen.slog", self->files.folder);
     assert_int_equal(watch_log(self->files.log, UINT64_MAX, &record), NET_ERR_CLOSED);
@@ -97,8 +96,7 @@ PRIVATE_CASE(a_spectator_gets_what_is_seen_and_nothing_else) {
     assert_int_equal(was->seed, 4711);
     assert_true(info->identity != was->identity);
     assert_ok(net_log_reader_check(reader));
-    assert_ok(net_log_read_stats(self->reader, &stats));
-    assert_ok(net_log_read_stats(reader, &of_record));
+    const net_log_stats stats = files_stats(self->reader), of_record = files_stats(reader);
     assert_int_equal(of_record.records[NET_LOG_KIND_END], stats.records[NET_LOG_KIND_END]);
     assert_true(stats.joins == 3 && stats.inputs > 0 && stats.records[NET_LOG_KIND_CONTROL] == 1);
     assert_true(of_record.joins == 0 && of_record.inputs == 0 &&

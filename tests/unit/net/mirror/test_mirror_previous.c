@@ -9,10 +9,6 @@ static void open(mirror_side* m) {
     assert_ok(mirror_update_at(m, 12, 4, m->mover, 2, words[0], words[1]));
 }
 
-static net_result late_update(mirror_side* m, ecs_tick tick) {
-    return mirror_update_at(m, tick, 4, m->mover, (uint32_t)(tick - 10), words[0], words[2]);
-}
-
 #define KEPT_CASE(name) CASE_WITH(mirror_side, m, open(m), mirror_close(m), name)
 static void open_ended(mirror_side* m) {
     open(m);
@@ -91,5 +87,5 @@ KEPT_CASE(the_living_take_the_memory_of_the_dead) {
     assert_int_equal(m->mirror->previous_bytes, 0);
     show_unused(&m->mirror->pool, unused);
     mirror_expect(m, other, m->mover, words[0]);
-    assert_int_equal(late_update(m, 15), NET_ERR_STALE);
+    assert_int_equal(mirror_update_at(m, 15, 4, m->mover, 5, words[0], words[2]), NET_ERR_STALE);
 }

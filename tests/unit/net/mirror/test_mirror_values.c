@@ -42,14 +42,9 @@ static void close(rig* r) {
     repl_close(&r->m.side);
 }
 
-// The packet that the mirror without a world has read, for the other one.
-static void read_again(rig* r, ecs_tick tick) {
-    assert_ok(pen_read(&r->m.pen, r->whole, (uint16_t)tick, tick));
-}
-
 static void create(rig* r, ecs_tick tick, const net_row_template* what, const uint64_t* row) {
     assert_ok(mirror_create_at(&r->m, tick, 2, r->entity, what, row));
-    read_again(r, tick);
+    assert_ok(pen_read(&r->m.pen, r->whole, (uint16_t)tick, tick)); // the other mirror
 }
 
 static void write_title(rig* r, const char* text) {

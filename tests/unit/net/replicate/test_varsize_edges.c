@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Large values when something is missing: memory, resources, functions of a type.
 #include "repl_world.h"
+#include "text_file.h"
 #include "varsize_world.h"
 
 CASE(a_steady_match_of_large_values_allocates_nothing) {
@@ -130,14 +131,6 @@ CASE(what_cannot_be_read_back_is_refused_where_it_stands) {
 }
 
 // ---- the standard's page ----
-
-static size_t read_hex(const char* text, uint8_t* bytes, size_t capacity) {
-    size_t size = 0;
-    unsigned value;
-    while (size < capacity && sscanf(text + 2 * size, "%2x", &value) == 1)
-        bytes[size++] = (uint8_t)value;
-    return size;
-}
 
 static void check_vector(const char* type, const char* hex, const char* shown) {
     char text[128];

@@ -5,7 +5,7 @@
 #include "secure/secure_client.h"
 #include "secure/secure_server.h"
 
-#include "test.h"
+#include "address_of.h"
 
 #define UNIX_S UINT64_C(1800000000)
 
@@ -28,12 +28,6 @@ static inline void chance_fill(void* context, void* bytes, size_t size) {
 static inline void chance_init(chance* made, uint64_t seed) {
     made->rng = base_rng_make(seed, 0);
     made->entropy = (net_entropy){chance_fill, made};
-}
-
-static inline net_address address_of(const char* text) {
-    net_address address;
-    assert_ok(net_address_parse(text, &address));
-    return address;
 }
 
 // What the server sent by itself.

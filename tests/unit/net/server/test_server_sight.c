@@ -100,10 +100,6 @@ static const net_game_module* seeing_library(const char* sight) {
 
 #define SEEING .game = seeing_library("Sight"), .templates = LIBRARY_TEXT
 
-static const library* library_of(table* at) {
-    return net_match_context(at->match);
-}
-
 // Is what each player noted its scope?
 static void check_noted(table* at) {
     for (uint32_t client = 1; client <= at->seat_count; client++) {
@@ -160,7 +156,8 @@ TABLE_CASE(who_becomes_a_player_anew_is_told_all, SEEING, .seed = 5, .quiet = 1,
     table_run(at, 60); // there is no player to tell
     assert_int_equal(count_forgotten, 1);
     assert_in_range(count_seen, told, told);
-    assert_ok(ecs_create(world, library_of(at)->person, NULL, 0, &player->entity));
+    assert_ok(ecs_create(world, ((const library*)net_match_context(at->match))->person, NULL, 0,
+                         &player->entity));
     table_run(at, 60);
     assert_int_equal(count_forgotten, 2);
     check_noted(at);

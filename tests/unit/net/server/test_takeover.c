@@ -3,6 +3,7 @@
 // another address. On ENet over the virtual wire, in virtual time: the outer layer, ENet and both
 // sides of sessions are those of the programs.
 #define TABLE_SEATS 3u
+#include "address_of.h"
 #include "session_table.h"
 
 #include "client/client_state.h"
@@ -143,8 +144,7 @@ static void takeover_open(takeover* at, takeover_config config) {
     set_line(at, config.seed);
     at->old_match = at->room.match;
     open_next(at);
-    net_address other;
-    assert_ok(net_address_parse(NEXT_ADDRESS, &other));
+    const net_address other = address_of(NEXT_ADDRESS);
     net_server_set_standbys(at->room.server, &other, 1);
     for (uint32_t i = 0; i < SEATS; i++)
         sit(at, i);

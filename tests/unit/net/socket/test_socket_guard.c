@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A guard between the virtual wire and ENet, and addresses of both families on that wire.
+#include "address_of.h"
 #include "transport/enet_world.h"
 
 enum { FOREIGN = 3 };
@@ -83,8 +84,7 @@ LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {
     at->clients[0] = client_make();
     net_link_config slow = {.delay_ms = DELAY_MS};
     net_socket_link_set(&slow);
-    net_address server;
-    assert_ok(net_address_parse("[::1]:7777", &server));
+    const net_address server = address_of("[::1]:7777");
     net_socket_pump();
     assert_false(net_socket_is_sending());
     net_socket_wire_send((int)host_of(at->clients[0])->socket, &server, "x", 1);
@@ -100,8 +100,7 @@ LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {
 
 LISTEN_CASE(a_guard_answers_by_itself, "[::1]:7777") {
     at->clients[0] = client_make();
-    net_address server;
-    assert_ok(net_address_parse("[::1]:7777", &server));
+    const net_address server = address_of("[::1]:7777");
     uint8_t longest[NET_SOCKET_OUTER_BYTES_MAX] = {1};
     int descriptor = (int)host_of(at->clients[0])->socket;
     net_socket_wire_send(descriptor, &server, longest, sizeof longest);

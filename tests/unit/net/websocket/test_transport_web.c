@@ -3,7 +3,7 @@
 // clock is an argument.
 #include "net/websocket.h"
 
-#include "test.h"
+#include "address_of.h"
 
 #include <wslay/wslay.h>
 
@@ -217,8 +217,7 @@ static bool add_from(world* at, const char* address) {
                                                            .genmask_callback = client_mask,
                                                            .on_msg_recv_callback = client_hear};
     line* made = &at->lines[at->count];
-    net_address from;
-    assert_ok(net_address_parse(address, &from));
+    const net_address from = address_of(address);
     made->room = LINE_BYTES;
     if (!net_web_add(at->web, &made->stream, &from, NULL, 0)) return false;
     assert_int_equal(wslay_event_context_client_init(&made->frames, &callbacks, made), 0);

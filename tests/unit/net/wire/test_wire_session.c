@@ -120,17 +120,9 @@ static const char* word_of(const char* line, const char* key) {
     return place + strlen(key);
 }
 
-static size_t read_hex(const char* line, const char* key, uint8_t* bytes, size_t bytes_max) {
-    size_t size = 0;
-    for (const char* at = word_of(line, key);
-         size < bytes_max && sscanf(at, "%2hhx", &bytes[size]) == 1; at += 2)
-        size++;
-    return size;
-}
-
 static void expect_packet(session* s, const char* line, net_result expected) {
     uint8_t bytes[1172];
-    size_t size = read_hex(line, " hex=", bytes, sizeof bytes);
+    size_t size = read_hex(word_of(line, " hex="), bytes, sizeof bytes);
     Shoal__Wire__StatePacket* packet = shoal__wire__state_packet__unpack(NULL, size, bytes);
     assert_non_null(packet);
     net_packet_header header;
@@ -153,7 +145,7 @@ static void expect_packet(session* s, const char* line, net_result expected) {
 
 static void expect_body(session* s, const char* line, net_result expected) {
     uint8_t bytes[1172];
-    size_t size = read_hex(line, " body=", bytes, sizeof bytes);
+    size_t size = read_hex(word_of(line, " body="), bytes, sizeof bytes);
     proto_bit_reader bits = proto_bit_reader_make(bytes, size);
     uint16_t seq = (uint16_t)strtoul(word_of(line, " seq="), NULL, 10);
     ecs_tick tick = strtoull(word_of(line, " tick="), NULL, 10);
@@ -168,7 +160,7 @@ static void expect_body(session* s, const char* line, net_result expected) {
 
 static void expect_varsize(session* s, const char* line, net_result expected) {
     uint8_t bytes[256];
-    size_t size = read_hex(line, " hex=", bytes, sizeof bytes);
+    size_t size = read_hex(word_of(line, " hex="), bytes, sizeof bytes);
     Shoal__Wire__VarsizeValue* value = shoal__wire__varsize_value__unpack(NULL, size, bytes);
     assert_non_null(value);
     const net_varsize_message message = {.handle = value->entity,
@@ -425,7 +417,7 @@ CASE(headers_and_inputs_that_the_page_refuses_are_malformed) {
         uint8_t bytes[512];
         const bool is_input = strncmp(line, "no_input ", 9) == 0;
         if (!is_input && strncmp(line, "no_state ", 9) != 0) continue;
-        const size_t size = read_hex(line, " hex=", bytes, sizeof bytes);
+        const size_t size = read_hex(word_of(line, " hex="), bytes, sizeof bytes);
         assert_true(size > 0);
         if (read_refused(line, is_input, proto_bit_reader_make(bytes, size)) != NET_ERR_MALFORMED)
             fail_msg("read: %s", line);
