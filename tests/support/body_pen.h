@@ -147,10 +147,6 @@ static inline void pen_only_destroy(body_pen* pen, uint32_t slot) {
     pen_runs(pen, 0);
 }
 
-static inline void pen_absent(body_pen* pen) {
-    proto_row_write_absent(&pen->bits);
-}
-
 /// Give the body to a mirror.
 static inline net_result pen_read(const body_pen* pen, net_mirror* mirror, uint16_t seq,
                                   ecs_tick tick) {

@@ -351,7 +351,7 @@ static inline bool sender_run_packet(sender* t, body_pen* pen, sender_body* body
                       sender_is_base(t, i, base->step) &&
                       (!base2_step || has_second || sender_is_unsaid(t, i, base2_step));
         if (!is_fit) {
-            pen_absent(pen);
+            proto_row_write_absent(&pen->bits);
             t->rows_absent++;
             continue;
         }

@@ -593,14 +593,12 @@ INSPECT_CASE(the_end_sends_what_the_loop_answered_last) {
     ends_with(self, asked, "<1 query 0>");
 }
 
-CASE(a_port_that_is_taken_is_said) {
-    fixture first;
+INSPECT_CASE(a_port_that_is_taken_is_said) {
     char address[64];
     server_inspect* second = NULL;
-    open_fixture(&first, IDLE_US);
-    server_inspect_address(first.inspect, address, sizeof address);
+    server_inspect_address(self->inspect, address, sizeof address);
     server_inspect_config config = {
-        .listen = address + 7, .game = "none", .subject = &first.subject, .reporter = NULL};
+        .listen = address + 7, .game = "none", .subject = &self->subject, .reporter = NULL};
     assert_int_equal(server_inspect_open(&config, &second), 3);
     assert_null(second);
     config.is_optional = true;
@@ -608,7 +606,6 @@ CASE(a_port_that_is_taken_is_said) {
     assert_null(second);
     server_inspect_pass(second, true);
     server_inspect_close(second);
-    close_fixture(&first);
 }
 
 // ---- connections of WebSocket ----

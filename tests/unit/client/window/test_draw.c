@@ -306,14 +306,12 @@ static const char* name_of(void* context, uint32_t client) {
     return client == *(const uint32_t*)context ? "Ada" : NULL;
 }
 
-CASE(names_come_from_who_knows_them) {
-    picture p;
+CASE_WITH(picture, p, picture_open(p, 100, 100, 100.0f, 100.0f), picture_close(p),
+          names_come_from_who_knows_them) {
     uint32_t known = 3;
-    picture_open(&p, 100, 100, 100.0f, 100.0f);
-    assert_null(p.view.player_name(p.view.context, 3));
-    client_draw_set_names(p.draw, name_of, &known);
-    assert_string_equal(p.view.player_name(p.view.context, 3), "Ada");
-    assert_string_equal(p.screen.player_name(p.screen.context, 3), "Ada");
-    assert_null(p.view.player_name(p.view.context, 4));
-    picture_close(&p);
+    assert_null(p->view.player_name(p->view.context, 3));
+    client_draw_set_names(p->draw, name_of, &known);
+    assert_string_equal(p->view.player_name(p->view.context, 3), "Ada");
+    assert_string_equal(p->screen.player_name(p->screen.context, 3), "Ada");
+    assert_null(p->view.player_name(p->view.context, 4));
 }

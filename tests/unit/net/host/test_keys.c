@@ -164,11 +164,6 @@ static void file_close(key_file* file) {
 #define FILE_CASE(name, size)                                                                      \
     CASE_WITH(key_file, file, file_open(file, size), file_close(file), name)
 
-static void assert_wiped(void) {
-    static const net_host_secret none;
-    assert_memory_equal(&secret, &none, sizeof none);
-}
-
 static void assert_refused(key_file* file, const char* why) {
     memset(&secret, 'x', sizeof secret);
     assert_false(net_host_read_secret_file(file->path, &secret, hear()));
@@ -205,13 +200,11 @@ FILE_CASE(a_credential_of_systemd_is_read, 64) {
     assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
 }
 
-CASE(a_file_of_another_user_is_refused) {
+CASE_WITH(key_file, file, file_open(file, 64), file_close(file),
+          a_file_of_another_user_is_refused) {
     if (geteuid() != 0) skip();
-    key_file file;
-    file_open(&file, 64);
-    assert_int_equal(fchown(file.descriptor, 12345, 12345), 0);
-    assert_refused(&file, "another user");
-    file_close(&file);
+    assert_int_equal(fchown(file->descriptor, 12345, 12345), 0);
+    assert_refused(file, "another user");
 }
 
 static const struct {
@@ -227,7 +220,7 @@ CASE_ROWS(key_file, file, file_open(file, lengths[i].size), file_close(file), i,
           BASE_COUNT(lengths), files_have_between_one_byte_and_the_limit) {
     if (lengths[i].why) {
         assert_refused(file, lengths[i].why);
-        assert_wiped();
+        assert_memory_equal(&secret, &(net_host_secret){0}, sizeof secret); // it is wiped
     } else {
         assert_true(net_host_read_secret_file(file->path, &secret, hear()));
         assert_int_equal(secret.size, lengths[i].size);

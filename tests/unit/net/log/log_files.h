@@ -98,12 +98,6 @@ static inline void file_write(const char* name, const uint8_t* data, size_t size
     close(fd);
 }
 
-/// Replace the content in place.
-static inline void file_replace(const char* name, const uint8_t* data, size_t size) {
-    assert_int_equal(truncate(name, 0), 0);
-    file_write(name, data, size);
-}
-
 static inline void file_copy(const char* from, const char* to) {
     size_t size;
     uint8_t* data = file_read(from, &size);

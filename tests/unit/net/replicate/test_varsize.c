@@ -16,7 +16,7 @@ typedef struct fixture {
 static void open(fixture* at) {
     memset(at, 0, sizeof *at);
     varsize_side_open(&at->server, false);
-    varsize_mirror_open(&at->mirror);
+    varsize_mirror_open(&at->mirror, 0);
     at->values =
         net_varsize_source_create(NULL, at->server.rows, LARGE_INDEX_MAX, heard_begin(&at->said));
     at->repl = net_varsize_sender_create(at->values);
@@ -329,7 +329,7 @@ CASE_ROWS(fixture, at, open(at), close(at), row, 3,
           when_too_many_wait_the_oldest_give_way_and_come_again) {
     const uint32_t count = ROOM - 1 + row;
     varsize_mirror_close(&at->mirror);
-    varsize_mirror_open_with(&at->mirror, ROOM, NULL);
+    varsize_mirror_open(&at->mirror, ROOM);
     ecs_entity pages[ROOM + 1];
     for (uint32_t i = 0; i < count; i++) {
         pages[i] = varsize_create(&at->server, at->server.page);

@@ -116,22 +116,16 @@ static inline bool varsize_find(void* context, uint32_t index, ecs_entity* handl
     return mirror->told[index].is_known;
 }
 
-static inline void varsize_mirror_open_with(varsize_mirror* mirror, uint32_t waiting_max,
-                                            const base_allocator* allocator) {
+static inline void varsize_mirror_open(varsize_mirror* mirror, uint32_t waiting_max) {
     memset(mirror, 0, sizeof *mirror);
     varsize_side_open(&mirror->side, true);
-    net_varsize_receiver_config config = {.allocator = allocator,
-                                          .world = mirror->side.world,
+    net_varsize_receiver_config config = {.world = mirror->side.world,
                                           .rows = mirror->side.rows,
                                           .index_max = LARGE_INDEX_MAX,
                                           .waiting_max = waiting_max,
                                           .known = varsize_find,
                                           .known_context = mirror};
     mirror->client = net_varsize_receiver_create(&config);
-}
-
-static inline void varsize_mirror_open(varsize_mirror* mirror) {
-    varsize_mirror_open_with(mirror, 0, NULL);
 }
 
 static inline void varsize_mirror_close(varsize_mirror* mirror) {

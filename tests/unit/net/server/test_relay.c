@@ -148,19 +148,17 @@ RELAY_CASE(a_relay_of_a_match_that_is_paused_is_not_behind) {
 }
 
 // A standby is behind by what the stream has, also while that does not come.
-CASE(a_standby_that_runs_again_from_the_first_tick_lags) {
-    fleet self;
-    open_fleet_of(&self, 1, 0, 0);
-    run(&self, 600);
-    node* at = open_standby(&self, 1);
+CASE_WITH(fleet, self, open_fleet_of(self, 1, 0, 0), close_fleet(self),
+          a_standby_that_runs_again_from_the_first_tick_lags) {
+    run(self, 600);
+    node* at = open_standby(self, 1);
     broker_sim_faults slow = {
         .delay_us_min = 300, .delay_us_max = BROKER_MS * MS, .message_lost = 250};
-    broker_sim_set_faults(self.broker, &slow);
-    run(&self, 120);
+    broker_sim_set_faults(self->broker, &slow);
+    run(self, 120);
     const net_standby_report report = net_standby_get_report(at->standby);
-    const ecs_tick lag = net_match_tick(self.nodes[0].match) - net_match_tick(at->match);
+    const ecs_tick lag = net_match_tick(self->nodes[0].match) - net_match_tick(at->match);
     assert_true(lag > 200);
     assert_in_range(report.newest - net_match_tick(at->match), lag - 10, lag);
     assert_in_range(report.lag_messages, lag - 30, lag + 30);
-    close_fleet(&self);
 }

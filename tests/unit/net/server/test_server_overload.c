@@ -165,17 +165,15 @@ CASE(packets_that_are_held_make_no_more_traffic) {
     }
 }
 
-CASE(a_match_that_ends_under_overload_says_goodbye_to_all_that_are_there) {
-    table at;
-    table_open(&at, late_match(WARM_S * TICKS_PER_SECOND));
-    set_late_ms(&at, 2000);
-    table_run(&at, 25 * TICKS_PER_SECOND);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+CASE_WITH(table, at, table_open(at, late_match(WARM_S* TICKS_PER_SECOND)), table_close(at),
+          a_match_that_ends_under_overload_says_goodbye_to_all_that_are_there) {
+    set_late_ms(at, 2000);
+    table_run(at, 25 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
     for (uint32_t i = 0; i < SEATS; i++) {
-        assert_int_equal(net_client_get_end(at.seats[i].client), NET_CLIENT_END_GOODBYE);
-        assert_int_equal(net_server_report(at.server, i)->end, NET_END_GOODBYE);
+        assert_int_equal(net_client_get_end(at->seats[i].client), NET_CLIENT_END_GOODBYE);
+        assert_int_equal(net_server_report(at->server, i)->end, NET_END_GOODBYE);
     }
-    table_close(&at);
 }
 
 // ---- solo code
