@@ -21,6 +21,7 @@ typedef enum net_interest_list {
     NET_INTEREST_LIST_NONE,
     NET_INTEREST_LIST_LOOSE,   ///< every client sees the entity
     NET_INTEREST_LIST_GROUPED, ///< clients of its groups see the entity
+    NET_INTEREST_LISTS
 } net_interest_list;
 
 /// The state of an index, in one cache line.
@@ -146,8 +147,8 @@ struct net_interest {
     bool has_grids; ///< the rules have a radius
     net_interest_grid entities, viewpoints;
     net_interest_lists owned, together;
-    uint32_t *loose, *grouped; ///< a place is in at most one of them
-    uint32_t loose_count, loose_capacity, grouped_count, grouped_capacity;
+    uint32_t* listed[NET_INTEREST_LISTS]; ///< a place is in at most one of them
+    uint32_t listed_count[NET_INTEREST_LISTS], listed_capacity[NET_INTEREST_LISTS];
     // clients
     net_interest_client* clients; ///< [slot]
     net_interest_turn* turns;     ///< [slot]

@@ -71,8 +71,8 @@ static void reserve_index(net_interest* interest, uint32_t index) {
     BASE_ARRAY_RESERVE(allocator, interest->places, interest->place_capacity, index + 1);
     uint32_t room = interest->place_capacity;
     BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room);
-    BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room);
-    BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room);
+    for (uint32_t i = NET_INTEREST_LIST_NONE + 1; i < NET_INTEREST_LISTS; i++)
+        BASE_ARRAY_RESERVE(allocator, interest->listed[i], interest->listed_capacity[i], room);
     if (interest->has_grids && room > interest->entities.spot_capacity) {
         net_interest_grid_reserve(&interest->entities, room, interest->step);
         interest->global_step = interest->step; // what left a bucket is not known any more
@@ -88,29 +88,19 @@ static void reserve_index(net_interest* interest, uint32_t index) {
     if (index >= interest->index_end) interest->index_end = index + 1;
 }
 
-// Take a place out of its list: the last place of the list moves into the gap.
-static void unlist(net_interest* interest, net_interest_place* place) {
-    net_interest_list kind = (net_interest_list)(place->listed & 3);
-    if (kind == NET_INTEREST_LIST_NONE) return;
-    uint32_t* list = kind == NET_INTEREST_LIST_LOOSE ? interest->loose : interest->grouped;
-    uint32_t* count =
-        kind == NET_INTEREST_LIST_LOOSE ? &interest->loose_count : &interest->grouped_count;
-    uint32_t moved = list[--*count];
-    list[place->listed >> 2] = moved;
-    interest->places[moved].listed = place->listed;
-    place->listed = NET_INTEREST_LIST_NONE;
-}
-
+// Move a place from its list to this one: the last place of the old list moves into the gap.
 static void list_place(net_interest* interest, uint32_t index, net_interest_list kind) {
     net_interest_place* place = &interest->places[index];
-    if ((place->listed & 3) == (uint32_t)kind) return;
-    unlist(interest, place);
-    if (kind == NET_INTEREST_LIST_NONE) return;
-    uint32_t* list = kind == NET_INTEREST_LIST_LOOSE ? interest->loose : interest->grouped;
-    uint32_t* count =
-        kind == NET_INTEREST_LIST_LOOSE ? &interest->loose_count : &interest->grouped_count;
-    place->listed = *count << 2 | (uint32_t)kind;
-    list[(*count)++] = index;
+    const uint32_t old = place->listed & 3;
+    if (old == (uint32_t)kind) return;
+    if (old != NET_INTEREST_LIST_NONE) {
+        const uint32_t moved = interest->listed[old][--interest->listed_count[old]];
+        interest->listed[old][place->listed >> 2] = moved;
+        interest->places[moved].listed = place->listed;
+    }
+    place->listed = interest->listed_count[kind] << 2 | (uint32_t)kind;
+    if (kind != NET_INTEREST_LIST_NONE)
+        interest->listed[kind][interest->listed_count[kind]++] = index;
 }
 
 static void put_at(net_interest* interest, uint32_t index, const float at[3]) {
@@ -641,11 +631,11 @@ bool net_interest_has_due(const net_interest* interest) {
 
 // ---- the whole-structure check: every order of places and clients agrees with the facts ----
 
-static void validate_list(const net_interest* interest, const uint32_t* list, uint32_t count,
-                          net_interest_list kind) {
-    for (uint32_t i = 0; i < count; i++) {
-        BASE_ASSERT(list[i] < interest->index_end);
-        BASE_ASSERT(interest->places[list[i]].listed == (i << 2 | (uint32_t)kind));
+static void validate_list(const net_interest* interest, uint32_t kind) {
+    for (uint32_t i = 0; i < interest->listed_count[kind]; i++) {
+        const uint32_t index = interest->listed[kind][i];
+        BASE_ASSERT(index < interest->index_end);
+        BASE_ASSERT(interest->places[index].listed == (i << 2 | kind));
     }
 }
 
@@ -693,8 +683,8 @@ static void validate_clients(const net_interest* interest) {
 }
 
 void net_interest_validate(const net_interest* interest) {
-    validate_list(interest, interest->loose, interest->loose_count, NET_INTEREST_LIST_LOOSE);
-    validate_list(interest, interest->grouped, interest->grouped_count, NET_INTEREST_LIST_GROUPED);
+    validate_list(interest, NET_INTEREST_LIST_LOOSE);
+    validate_list(interest, NET_INTEREST_LIST_GROUPED);
     for (uint32_t index = 0; index < interest->index_end; index++)
         validate_place(interest, index);
     validate_clients(interest);

@@ -346,14 +346,15 @@ void net_interest_gather(const net_interest* interest, net_interest_scratch* scr
     BASE_ASSERT(client->number != 0);
     const net_interest_traits* const traits = interest->traits;
     if (interest->has_grids && client->has_at) gather_near(interest, scratch, client, look);
-    for (uint32_t i = 0; i < interest->loose_count; i++)
-        if (traits[interest->loose[i]].stamp > look.since)
-            net_interest_include(scratch, interest->loose[i]);
+    const uint32_t* list = interest->listed[NET_INTEREST_LIST_LOOSE];
+    for (uint32_t i = 0; i < interest->listed_count[NET_INTEREST_LIST_LOOSE]; i++)
+        if (traits[list[i]].stamp > look.since) net_interest_include(scratch, list[i]);
     uint32_t index = net_interest_lists_first(&interest->owned, client->who);
     for (; index; index = interest->owned.nexts[index])
         if (traits[index].stamp > look.since) net_interest_include(scratch, index);
-    for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++) {
-        index = interest->grouped[i];
+    const uint32_t grouped = client->groups ? interest->listed_count[NET_INTEREST_LIST_GROUPED] : 0;
+    for (uint32_t i = 0; i < grouped; i++) {
+        index = interest->listed[NET_INTEREST_LIST_GROUPED][i];
         if (traits[index].stamp > look.since &&
             interest->places[index].facts.groups & client->groups)
             net_interest_include(scratch, index);
