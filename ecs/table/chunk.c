@@ -31,12 +31,7 @@
 // A block is not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end),
 // while the lines are about to be used anyway.
 
-enum {
-    SKEW_LINES = 9,
-    SKEW_BYTES_MIN = 4096,
-    LARGE_BYTES_MIN = 4 << 20,
-    KEPT_BYTES_MIN = 64 << 10
-};
+enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, KEPT_BYTES_MIN = 64 << 10 };
 
 _Static_assert((sizeof(ecs_chunk) + 2 * ECS_TEMPLATE_COMPONENTS_MAX * sizeof(void*) +
                 ECS_TEMPLATE_COMPONENTS_MAX * (ECS_CHUNK_ROWS_MAX / 64 + 2) * sizeof(uint64_t)) /
@@ -105,9 +100,7 @@ static ecs_chunk* take_block(const ecs_world* world, size_t bytes) {
         *at = chunk->next_kept;
         return chunk;
     }
-    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
-    if (bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
-    return chunk;
+    return base_allocate(world->allocator, bytes);
 }
 
 // A block with its header filled and no rows.

@@ -343,7 +343,7 @@ static void exchange_match(void* context, net_match* match) {
     BASE_ASSERT(net_match_tick(match) == writer->tick && writer->tick > 0);
     end_state(writer);
     net_log_recorder_destroy(writer->recorder);
-    net_history_destroy(writer->history);
+    base_owner_destroy(writer->history);
     writer->recorder = NULL;
     writer->history = NULL;
     base_bytes header;
@@ -419,7 +419,7 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     if (!writer) return NET_OK;
     append_close(writer, NULL);
     net_log_recorder_destroy(writer->recorder);
-    net_history_destroy(writer->history);
+    base_owner_destroy(writer->history);
     return net_log_file_destroy(writer);
 }
 

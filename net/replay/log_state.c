@@ -101,7 +101,7 @@ static net_result open_run(net_log_state* state) {
 
 static void forget_run(net_log_state* state) {
     net_log_recorder_destroy(state->recorder);
-    net_history_destroy(state->history);
+    base_owner_destroy(state->history);
     state->recorder = NULL;
     state->history = NULL;
 }

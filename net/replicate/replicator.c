@@ -71,7 +71,7 @@ net_replicator* net_replicator_create(const net_replicator_config* config) {
 void net_replicator_destroy(net_replicator* replicator) {
     if (!replicator) return;
     BASE_ASSERT(replicator->repl_count == 0);
-    if (replicator->has_own_history) net_history_destroy(replicator->history);
+    if (replicator->has_own_history) base_owner_destroy(replicator->history);
     base_owner_destroy(replicator);
 }
 

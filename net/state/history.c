@@ -473,17 +473,9 @@ net_history* net_history_create(const base_allocator* allocator, net_rows* rows,
     net_history* made = base_owner_create(allocator, sizeof *made);
     made->rows = rows;
     made->index_max = index_max;
-    net_pool_init(&made->pool, allocator);
+    net_pool_init_whole(&made->pool, &made->owner);
     base_bitset_init(&made->touched, &made->owner.allocator);
     return made;
-}
-
-void net_history_destroy(net_history* history) {
-    if (!history) return;
-    for (uint32_t i = 0; i < history->capacity; i++)
-        release_rows(history, &history->entities[i]);
-    net_pool_deinit(&history->pool);
-    base_owner_destroy(history);
 }
 
 static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,

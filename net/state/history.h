@@ -82,7 +82,6 @@ typedef struct net_history {
 /// `index_max` are local and not looked at.
 net_history* net_history_create(const base_allocator* allocator, net_rows* rows,
                                 uint32_t index_max);
-void net_history_destroy(net_history* history);
 /// Read what ecs_changes lists. Call it once after each world step, before ecs_changes_clear, with
 /// rising ticks (asserted). The first call reads the whole world.
 void net_history_step(net_history* history, const ecs_world* world, ecs_tick tick);

@@ -175,7 +175,7 @@ void net_tick_ring_validate(const net_tick_ring* ring) {
 // Lists of unused blocks, one per class of sizes. A block is released with its size, so it needs no
 // header. The class of the size gives the real size of the block, at both calls.
 
-enum { SMALLEST_LOG2 = 6, LARGEST_LOG2 = 20 };
+enum { SMALLEST_LOG2 = 6, LARGEST_LOG2 = 20, REGION_BYTES_MIN = 1 << 14 };
 
 _Static_assert(NET_POOL_BLOCK_BYTES_MAX == 1u << LARGEST_LOG2, "the last class");
 _Static_assert(NET_POOL_CLASSES == 1 + 4 * (LARGEST_LOG2 - SMALLEST_LOG2), "four per doubling");
@@ -203,13 +203,27 @@ static void* pop_block(net_pool* pool, uint32_t number) {
     return block;
 }
 
+// A region is as large as all before it: a small pool takes little, a large one has large pages.
+static void* cut_block(net_pool* pool, size_t bytes) {
+    if (pool->regions_bytes == 0) return base_allocate(pool->parent, bytes);
+    bytes = (bytes + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
+    if (pool->region_left < bytes) {
+        pool->region_left =
+            pool->regions_bytes < BASE_LARGE_BYTES_MIN ? pool->regions_bytes : BASE_LARGE_BYTES_MIN;
+        if (pool->region_left < bytes) pool->region_left = bytes;
+        pool->region = base_allocate(pool->parent, pool->region_left);
+        pool->regions_bytes += pool->region_left;
+    }
+    pool->region_left -= bytes;
+    return pool->region + pool->region_left;
+}
+
 static void* pool_allocate(void* context, size_t size, size_t align) {
     net_pool* pool = context;
     BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
     if (size > NET_POOL_BLOCK_BYTES_MAX) return base_allocate(pool->parent, size);
     uint32_t number = class_of(size);
-    return pool->unused[number] ? pop_block(pool, number)
-                                : base_allocate(pool->parent, class_bytes(number));
+    return pool->unused[number] ? pop_block(pool, number) : cut_block(pool, class_bytes(number));
 }
 
 static void pool_release(void* context, void* block, size_t size) {
@@ -228,7 +242,13 @@ void net_pool_init(net_pool* pool, const base_allocator* parent) {
     *pool = (net_pool){.allocator = {pool_allocate, pool_release, pool}, .parent = parent};
 }
 
+void net_pool_init_whole(net_pool* pool, const base_owner* parent) {
+    net_pool_init(pool, &parent->allocator);
+    pool->regions_bytes = REGION_BYTES_MIN;
+}
+
 static void give_back(net_pool* pool, uint32_t number, uint32_t count) {
+    BASE_ASSERT(pool->regions_bytes == 0);
     for (uint32_t i = 0; i < count && pool->unused[number]; i++)
         base_release(pool->parent, pop_block(pool, number), class_bytes(number));
 }

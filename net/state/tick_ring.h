@@ -92,12 +92,18 @@ typedef struct net_pool {
     base_allocator
         allocator; ///< what users of the pool take; its context is the pool, which must not move
     const base_allocator* parent;
-    void* unused[NET_POOL_CLASSES]; ///< chained by their first word
+    uint8_t* region;                   ///< of a whole pool: its free part begins here
+    size_t region_left, regions_bytes; ///< free; all and the least one (0: not whole)
+    void* unused[NET_POOL_CLASSES];    ///< chained by their first word
     uint32_t unused_count[NET_POOL_CLASSES];
     uint32_t idle[NET_POOL_CLASSES]; ///< of them, those not used since the last trim
 } net_pool;
 
 void net_pool_init(net_pool* pool, const base_allocator* parent);
+/// The same for a pool whose memory goes back with its owner alone. It takes regions, each as large
+/// as all before it, up to BASE_LARGE_BYTES_MIN, so that blocks of a large match lie on large pages.
+/// It is neither trimmed nor deinitialized.
+void net_pool_init_whole(net_pool* pool, const base_owner* parent);
 /// Give half of the blocks back to the parent that were not used since the last call, at most
 /// NET_POOL_TRIM_MAX. Called now and then, it lets go of a peak, in no long tick, and keeps what a
 /// match takes and gives all the time.

@@ -238,7 +238,7 @@ static void open_capture(capture_match* self) {
 
 static void close_capture(capture_match* self) {
     (void)net_log_writer_destroy(self->log);
-    net_history_destroy(self->history);
+    base_owner_destroy(self->history);
     net_match_destroy(self->match);
     net_module_close(self->module);
     (void)unlink(self->name);

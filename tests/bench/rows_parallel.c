@@ -112,7 +112,7 @@ static void open_million(rig* self) {
 
 static void close_rig(rig* self) {
     base_bytes_deinit(&self->bytes);
-    net_history_destroy(self->history);
+    base_owner_destroy(self->history);
     if (!self->module) {
         ecs_world_destroy(self->world);
         return;

@@ -22,15 +22,23 @@
 #include <sys/mman.h>
 #endif
 
-enum { ARRAY_CAPACITY_MIN = 16 };
+enum { ARRAY_CAPACITY_MIN = 16, LARGE_PAGE_BYTES = 2 << 20 };
 
 static void* heap_allocate(void* context, size_t size, size_t align) {
     (void)context;
+#ifdef MADV_HUGEPAGE
+    const bool is_large = size >= BASE_LARGE_BYTES_MIN;
+    if (is_large) align = LARGE_PAGE_BYTES;
+#endif
     if (size > SIZE_MAX - align) return NULL;
 #ifdef _WIN32
     return _aligned_malloc(size, align);
 #else
-    return aligned_alloc(align, (size + align - 1) & ~(align - 1));
+    void* memory = aligned_alloc(align, (size + align - 1) & ~(align - 1));
+#ifdef MADV_HUGEPAGE // whole pages: the last one is not made larger
+    if (is_large && memory) (void)madvise(memory, size & ~(align - 1), MADV_HUGEPAGE);
+#endif
+    return memory;
 #endif
 }
 
@@ -83,17 +91,6 @@ void base_release(const base_allocator* allocator, void* memory, size_t size) {
     if (!memory) return;
     if (!allocator) allocator = &heap;
     allocator->release(allocator->context, memory, size ? size : 1);
-}
-
-void base_advise_large(void* memory, size_t size) {
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)2 << 20;
-    uintptr_t from = ((uintptr_t)memory + page - 1) & ~(page - 1);
-    uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
-    if (from < end) (void)madvise((void*)from, end - from, MADV_HUGEPAGE);
-#else
-    (void)memory, (void)size;
-#endif
 }
 
 void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,

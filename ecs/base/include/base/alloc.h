@@ -20,6 +20,11 @@ typedef struct base_allocator {
     void* context;
 } base_allocator;
 
+/// From so many bytes on, a block of the heap begins on a page of 2 MB, and the system is advised
+/// to use such pages, where it has them: that saves the first touch of each 4 KB and most TLB
+/// misses.
+#define BASE_LARGE_BYTES_MIN ((size_t)4 << 20)
+
 /// The C heap (aligned_alloc, free). The pointer is valid for the whole process.
 const base_allocator* base_allocator_heap(void);
 
@@ -37,9 +42,6 @@ BASE_MUST_USE void* base_allocate_zero(const base_allocator* allocator, size_t s
 /// Give memory back to the allocator it came from. `size` is the size that was asked for. `memory`
 /// may be NULL.
 void base_release(const base_allocator* allocator, void* memory, size_t size);
-/// Advise the system that a large block will be used as a whole. Where it has pages of 2 MB, it may
-/// use them: that saves the first touch of each 4 KB and most TLB misses. Only advice: never fails.
-void base_advise_large(void* memory, size_t size);
 /// Replace a block by a larger or smaller one. The content is kept up to the smaller size, the
 /// added tail is zero. `memory` may be NULL with old_size 0.
 BASE_MUST_USE void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,

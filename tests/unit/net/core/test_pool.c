@@ -37,29 +37,22 @@ POND_CASE(a_block_is_used_again_by_who_asks_for_about_as_much) {
     assert_int_equal(self->parent.calls, 2);
 }
 
-// Every size up to the largest one, and one byte more: the block is large enough and at most a
-// quarter larger.
+static void expect_fit(size_t size) {
+    pond at, *self = &at;
+    pond_open(self);
+    void* block = base_allocate(&self->pool.allocator, size);
+    memset(block, 0xab, size);
+    assert_in_range(self->parent.bytes, size, size <= 64 ? 64 : size + size / 4);
+    base_release(&self->pool.allocator, block, size);
+    assert_int_equal(self->parent.blocks, 1); // the pool keeps it
+    pond_close(self);
+}
+
 CASE(blocks_are_at_most_a_quarter_larger) {
-    for (size_t size = 1; size <= NET_POOL_BLOCK_BYTES_MAX + 1; size += 1 + size / 61) {
-        pond at, *self = &at;
-        pond_open(self);
-        void* block = base_allocate(&self->pool.allocator, size);
-        memset(block, 0xab, size);
-        assert_in_range(self->parent.bytes, size, size <= 64 ? 64 : size + size / 4);
-        base_release(&self->pool.allocator, block, size);
-        pond_close(self);
-    }
-    static const size_t edges[] = {
-        64, 65, 127, 128, 129, NET_POOL_BLOCK_BYTES_MAX - 1, NET_POOL_BLOCK_BYTES_MAX};
-    for (uint32_t i = 0; i < BASE_COUNT(edges); i++) {
-        pond at, *self = &at;
-        pond_open(self);
-        void* block = base_allocate(&self->pool.allocator, edges[i]);
-        assert_in_range(self->parent.bytes, edges[i], edges[i] + edges[i] / 4);
-        base_release(&self->pool.allocator, block, edges[i]);
-        assert_int_equal(self->parent.blocks, 1); // the pool keeps it
-        pond_close(self);
-    }
+    for (size_t size = 1; size < NET_POOL_BLOCK_BYTES_MAX; size += 1 + size / 300)
+        expect_fit(size);
+    expect_fit(NET_POOL_BLOCK_BYTES_MAX - 1);
+    expect_fit(NET_POOL_BLOCK_BYTES_MAX);
 }
 
 POND_CASE(what_is_larger_is_the_parents_at_once) {
@@ -71,7 +64,7 @@ POND_CASE(what_is_larger_is_the_parents_at_once) {
 
 // Blocks of random sizes, each filled with its own byte, do not overlap. The second round repeats
 // the same requests and takes nothing from the parent.
-POND_CASE(blocks_do_not_overlap_and_a_second_round_asks_for_nothing) {
+static void expect_apart(net_pool* pool, const scarce_memory* parent) {
     enum { COUNT = 300 };
     uint64_t asked = 0;
     for (uint32_t round = 0; round < 2; round++) {
@@ -80,17 +73,21 @@ POND_CASE(blocks_do_not_overlap_and_a_second_round_asks_for_nothing) {
         size_t sizes[COUNT];
         for (uint32_t i = 0; i < COUNT; i++) {
             sizes[i] = 1 + base_rng_below(&rng, 5000);
-            blocks[i] = base_allocate(&self->pool.allocator, sizes[i]);
+            blocks[i] = base_allocate(&pool->allocator, sizes[i]);
             memset(blocks[i], (int)(i & 0xff), sizes[i]);
         }
         for (uint32_t i = 0; i < COUNT; i++) {
             for (size_t at = 0; at < sizes[i]; at++)
                 assert_int_equal(blocks[i][at], i & 0xff);
-            base_release(&self->pool.allocator, blocks[i], sizes[i]);
+            base_release(&pool->allocator, blocks[i], sizes[i]);
         }
-        if (round == 0) asked = self->parent.calls;
+        if (round == 0) asked = parent->calls;
     }
-    assert_int_equal(self->parent.calls, asked);
+    assert_int_equal(parent->calls, asked);
+}
+
+POND_CASE(blocks_do_not_overlap_and_a_second_round_asks_for_nothing) {
+    expect_apart(&self->pool, &self->parent);
 }
 
 POND_CASE(trimming_gives_back_half_of_what_nobody_needs) {
@@ -116,6 +113,22 @@ POND_CASE(trimming_gives_back_half_of_what_nobody_needs) {
         assert_int_equal(self->parent.blocks, left + ALL_THE_TIME);
     }
     assert_int_equal(left, 0);
+}
+
+CASE(a_whole_pool_takes_few_regions_and_goes_back_with_its_owner) {
+    enum { BLOCKS = 20000, BYTES = 1024 };
+    scarce_memory parent;
+    scarce_init(&parent);
+    base_owner* owner = base_owner_create(&parent.allocator, sizeof *owner);
+    net_pool pool;
+    net_pool_init_whole(&pool, owner);
+    expect_apart(&pool, &parent);
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        memset(base_allocate(&pool.allocator, BYTES), 0xab, BYTES);
+    memset(base_allocate(&pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1), 0, 1);
+    assert_in_range(parent.calls, 10, 20);
+    base_owner_destroy(owner);
+    assert_int_equal(parent.blocks, 0);
 }
 
 CASE(one_trim_gives_back_a_bounded_number) {

@@ -95,7 +95,7 @@ static inline void interest_open(interest_table* t, const net_interest_rules* ru
 
 static inline void interest_close(interest_table* t) {
     base_owner_destroy(t->interest);
-    net_history_destroy(t->history);
+    base_owner_destroy(t->history);
     schema_unmake(t->schema, t->world);
     free(t->members);
 }

@@ -248,7 +248,7 @@ PLAY_CASE(a_thread_changes_no_byte, "breakout") {
         base_bytes_deinit(&out[i]);
         net_log_recorder_destroy(recorders[i]);
     }
-    net_history_destroy(history);
+    base_owner_destroy(history);
     assert_ok(net_log_writer_destroy(self->writer));
 }
 

@@ -30,7 +30,7 @@ static void open(fixture* f, bool is_solo) {
 
 static void close_all(fixture* f) {
     base_owner_destroy(f->own);
-    net_history_destroy(f->history);
+    base_owner_destroy(f->history);
     repl_close(&f->server);
 }
 

@@ -15,7 +15,7 @@ static void open(fixture* f) {
 }
 
 static void close_all(fixture* f) {
-    net_history_destroy(f->history);
+    base_owner_destroy(f->history);
     repl_close(&f->server);
 }
 
