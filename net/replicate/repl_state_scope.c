@@ -483,9 +483,9 @@ static uint64_t in_scope(const net_repl_state* repl, uint32_t w) {
 static uint64_t find_touched(const uint8_t* touched, const uint32_t* at) {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < 64; i += 8, at += 8) {
-        uint32_t eight = touched[at[0]] | touched[at[1]] << 1 | touched[at[2]] << 2 |
-                         touched[at[3]] << 3 | touched[at[4]] << 4 | touched[at[5]] << 5 |
-                         touched[at[6]] << 6 | touched[at[7]] << 7;
+        const int eight = touched[at[0]] | touched[at[1]] << 1 | touched[at[2]] << 2 |
+                          touched[at[3]] << 3 | touched[at[4]] << 4 | touched[at[5]] << 5 |
+                          touched[at[6]] << 6 | touched[at[7]] << 7;
         bits |= (uint64_t)eight << i;
     }
     return bits;
