@@ -101,8 +101,8 @@ typedef struct net_pool {
 
 void net_pool_init(net_pool* pool, const base_allocator* parent);
 /// The same for a pool whose memory goes back with its owner alone. It takes regions, each as large
-/// as all before it, up to BASE_LARGE_BYTES_MIN, so that blocks of a large match lie on large pages.
-/// It is neither trimmed nor deinitialized.
+/// as all before it, up to BASE_LARGE_BYTES_MIN: blocks of a large match lie on large pages. It is
+/// neither trimmed nor deinitialized.
 void net_pool_init_whole(net_pool* pool, const base_owner* parent);
 /// Give half of the blocks back to the parent that were not used since the last call, at most
 /// NET_POOL_TRIM_MAX. Called now and then, it lets go of a peak, in no long tick, and keeps what a

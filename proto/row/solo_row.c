@@ -36,10 +36,8 @@ static inline uint64_t solo_row_bucket(int64_t value) {
 // Things that move together. Of the rows before it in the body, the one whose motion explains the
 // own one best says where this one is going.
 
-enum {
-    TURN_SHIFT = 14,
-    SCORE_MISFIT = 64, // how much better a neighbour must fit to be chosen, in distance
-};
+// SCORE_MISFIT: how much better a neighbour must fit to be chosen, in distance.
+enum { TURN_SHIFT = 14, SCORE_MISFIT = 64 };
 
 static void copy_place(const solo_row* r, const uint64_t* row, int32_t* place) {
     const proto_row_component* component = &r->coder.layout->components[r->place];

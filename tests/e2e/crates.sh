@@ -56,7 +56,7 @@ case_crates_that_rest_are_sent_once() {
     are_equal 1 server client
     local bytes
     bytes=$(value recv_bytes client.out)
-    [ "$bytes" -lt $((3000 * 10 + ticks * 50)) ] || fail "$bytes bytes for crates that rest"
+    [ "$bytes" -lt $((3000 * 13 + ticks * 50)) ] || fail "$bytes bytes for crates that rest"
 }
 
 # Its bits come from no libm, whose functions differ between machines.

@@ -282,8 +282,8 @@ typedef struct net_link_stats {
 
 typedef struct net_link net_link;
 
-/// Make a link (base_owner_destroy ends it). `allocator` NULL: the heap; the config must be one that
-/// net_link_config_parse could give.
+/// Make a link (base_owner_destroy ends it). `allocator` NULL: the heap; the config must be one
+/// that net_link_config_parse could give.
 BASE_MUST_USE net_link* net_link_create(const base_allocator* allocator,
                                         const net_link_config* config);
 /// Change the config. Datagrams on their way keep their arrival. Another seed starts its sequence

@@ -186,8 +186,8 @@ PLAYER_CASE(a_client_who_was_not_asked_stays_due) {
     assert_false(net_interest_is_due(t->interest, 1));
 }
 
-// Eight clients in two rows, 1,100 apart: an entity that changes sides beside one of them is nothing to the
-// others. With many changes all look again in their turns.
+// Eight clients in two rows, 1,100 apart: an entity that changes sides beside one of them is
+// nothing to the others. With many changes all look again in their turns.
 RULED_CASE(a_change_of_sides_concerns_who_sees_the_entity) {
     enum { CLIENTS = 8, CROWD = NET_INTEREST_CONCERNED_MAX + 1 };
     ecs_entity units[CROWD], players[CLIENTS + 1];
