@@ -295,8 +295,8 @@ typedef struct resend {
 
 // ---- what enters a tick, as a hash
 
-// As a log has it. Why a client left has no effect; what it saw and the numbers of events are not
-// those of a bot that is sent the match again.
+// As a log has it. Why a client left has no effect. A bot that is sent the match again has seen
+// other things and numbers its events in another way.
 static void add_item(base_hasher* hasher, const net_log_item* item) {
     uint8_t bytes[NET_EVENT_PAYLOAD_BYTES_MAX + 128];
     proto_pb_writer written = {.data = bytes, .capacity = sizeof bytes};

@@ -383,7 +383,7 @@ static bool take_moved(const moving* self, net_tick_ring* ring) {
     return true;
 }
 
-// States lie scattered in memory: ask for what those of a word read and write.
+// States are scattered in memory: prefetch the lines that the states of a word need.
 static void prefetch_word(const net_rewind* rewind, uint32_t w) {
     for (uint64_t bits = rewind->moved.words[w]; bits; bits &= bits - 1) {
         const net_tick_ring* ring = &rewind->rings[w * 64 + base_bit_lowest(bits)];

@@ -49,8 +49,8 @@ typedef struct net_interest_grid {
 
 void net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
                             uint32_t dimensions, float cell);
-/// Room for things below `count`. With more room there are other buckets: those of things get the
-/// stamp.
+/// Make room for things below `count`. More room means other buckets: each bucket that has things
+/// gets the stamp.
 void net_interest_grid_reserve(net_interest_grid* grid, uint32_t count, uint32_t stamp);
 /// Add a thing, or move it. The old and the new bucket get the stamp. Any floats are valid.
 void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3],

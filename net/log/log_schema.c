@@ -507,7 +507,7 @@ static bool differ_in_order(const fact* here, const fact* log, char* text, size_
     return true;
 }
 
-// What is only on one side, or of other numbers; then what comes in another order.
+// Facts that one side lacks or that have other numbers; then facts in another order.
 static bool differ(const facts* here, const facts* log, bool has_values, bool is_order, char* text,
                    size_t text_bytes) {
     for (uint32_t a = 0, b = 0; a < here->count || b < log->count;) {

@@ -35,7 +35,7 @@ typedef struct net_history_entity {
     ecs_tick* class_ticks;
     uint16_t words; ///< of a packed row
     uint8_t capacity, first, count;
-    uint8_t keep_ticks; ///< those of the history
+    uint8_t keep_ticks; ///< ticks that the history keeps
 } net_history_entity;
 
 _Static_assert(sizeof(net_history_entity) <= 64, "one line");

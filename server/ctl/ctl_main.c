@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // shoal-ctl: asks and steers a running server through its control socket (shoal-server --control).
 //
-// The verbs are those of the table that the server has, so help and the word for a mistake need
-// no server. What a verb does, and whether it may, is the server's.
+// Verbs come from the same table as the server's, so help and the message for a mistake need no
+// server. What a verb does, and whether it may, is the server's.
 #include "ctl.h"
 
 #include "base/assert.h"

@@ -189,8 +189,8 @@ void net_log_append_end(net_log_writer* writer, net_match* match);
 /// With the rows of a server's history (state/history.h) nothing is quantised twice; either every
 /// tick is appended with the same history, or none (net_log_append_end). Within a tick, and after
 /// the close, `idle` does nothing. No match may be exchanged while the keyframe before is not
-/// written (asserted). Then the log goes on in a new segment, which begins with a keyframe and says
-/// what the game is now.
+/// written (asserted). The log continues in a new segment, which begins with a keyframe and the
+/// new game.
 net_observer net_log_observer(net_log_writer* writer);
 
 /// A client that plays.

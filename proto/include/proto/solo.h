@@ -66,7 +66,7 @@ typedef struct proto_solo_motion {
 
 /// A row of this body that was coded.
 typedef struct proto_solo_near {
-    uint64_t like; ///< its template and times: rows are compared with those of the same ones
+    uint64_t like; ///< template and times: only rows with the same ones are compared
     proto_solo_motion now, before; ///< from base to the row, from base2 to base
     int16_t off[PROTO_SOLO_OFFS];  ///< of the first fields from their expected words
 } proto_solo_near;

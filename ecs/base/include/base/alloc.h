@@ -20,8 +20,8 @@ typedef struct base_allocator {
     void* context;
 } base_allocator;
 
-/// From so many bytes on, a block of the heap begins on a page of 2 MB, and the system is advised
-/// to use such pages, where it has them: that saves the first touch of each 4 KB and most TLB
+/// A block of the heap of at least this size begins on a page of 2 MB, and the system is advised to
+/// use such pages, where it has them. That saves the first touch of each 4 KB and most TLB
 /// misses.
 #define BASE_LARGE_BYTES_MIN ((size_t)4 << 20)
 
