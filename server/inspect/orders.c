@@ -19,7 +19,6 @@
 #define QUEUE_WHOLE_BYTES (BASE_SPSC_HEADER_BYTES + QUEUE_BYTES)
 
 struct server_orders {
-    base_owner owner;
     BASE_ALIGN(64) uint8_t asked_memory[QUEUE_WHOLE_BYTES];
     BASE_ALIGN(64) uint8_t answered_memory[QUEUE_WHOLE_BYTES];
     base_spsc* asked;
@@ -35,24 +34,21 @@ struct server_orders {
 server_orders* server_orders_create(uint32_t count, uint64_t tick_rate_hz) {
     BASE_ASSERT(count > 0 && count <= ORDERS_MAX);
     server_orders* self =
-        base_owner_create(NULL, sizeof(server_orders) + count * sizeof(server_order));
+        base_allocate_zero(NULL, sizeof(server_orders) + count * sizeof(server_order));
+    self->count = count;
     self->descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->asks = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (self->descriptor < 0 || self->asks < 0) {
         server_orders_destroy(self);
         return NULL;
     }
-    self->count = count;
     self->period_us = SERVER_ORDERS_PERIOD_US_MAX;
     if (tick_rate_hz > 0 && 1000000 / tick_rate_hz < self->period_us)
         self->period_us = 1000000 / tick_rate_hz;
     self->asked = base_spsc_init(self->asked_memory, QUEUE_BYTES, 0);
     self->answered = base_spsc_init(self->answered_memory, QUEUE_BYTES, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        base_bytes_init(&self->list[i].values, &self->owner.allocator);
-        base_bytes_init(&self->list[i].json, &self->owner.allocator);
+    for (uint32_t i = 0; i < count; i++)
         self->list[i].answer.json = &self->list[i].json;
-    }
     return self;
 }
 
@@ -60,7 +56,11 @@ void server_orders_destroy(server_orders* self) {
     if (!self) return;
     if (self->descriptor >= 0) close(self->descriptor);
     if (self->asks >= 0) close(self->asks);
-    base_owner_destroy(self);
+    for (uint32_t i = 0; i < self->count; i++) {
+        base_bytes_deinit(&self->list[i].values);
+        base_bytes_deinit(&self->list[i].json);
+    }
+    base_release(NULL, self, sizeof(server_orders) + self->count * sizeof(server_order));
 }
 
 server_order* server_orders_get(server_orders* self, uint32_t index) {

@@ -213,10 +213,10 @@ VIEW_CASE(a_pause_ends_with_the_newest_and_nothing_else) {
 // lightyear#430: everything stopped after twenty to thirty minutes, when 16 bits of ticks had
 // wrapped.
 VIEW_WITH_CASE(half_an_hour_of_ticks_wraps_every_number, .first_seq = 60000) {
-    if (test_is_short()) skip();
+    const uint32_t ticks = test_is_short() ? 12000 : 140000; // 39 minutes at 60 Hz
     ecs_entity entity = repl_create(&w->server, w->server.mover);
     ecs_entity still = repl_create(&w->server, w->server.mover);
-    for (uint32_t i = 0; i < 140000; i++) { // 39 minutes at 60 Hz
+    for (uint32_t i = 0; i < ticks; i++) {
         repl_move(&w->server, entity, (float)(i % 1000), 1);
         if (i % 40000 == 39999) repl_move(&w->server, still, (float)(i / 40000), 2);
         view_exchange(w);
