@@ -345,3 +345,7 @@ net_result net_log_copy_segment(net_log_reader* reader, const char* output, ecs_
     if (result == NET_OK && copied.last_tick < last) result = NET_ERR_DAMAGED;
     return result;
 }
+
+const uint8_t* net_log_reader_pack(const net_log_reader* reader, size_t* bytes) {
+    return net_log_header_templates(reader->header.data, reader->header.size, bytes);
+}

@@ -2,12 +2,14 @@
 // With the game's module messages are decoded, without it they are hex. 64-bit hashes are text:
 // JSON numbers have 53 bits.
 #include "base/assert.h"
+#include "base/bitset.h"
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
 #include "logtools/log_source.h"
+#include "replay/log_state.h"
 #include "net/log_tools.h"
 #include "net/match.h"
 #include "proto/codec.h"
@@ -153,7 +155,32 @@ static void put_others(net_log_json* self, uint64_t* count, uint64_t* bytes) {
     json_end(self);
 }
 
-static void put_record(net_log_json* self, const net_log_record* record) {
+// What the tick did to entities, and the components that it changed.
+static void put_touches(net_log_json* self, const net_log_state* state) {
+    static const char* const fates[] = {[NET_LOG_FATE_CHANGED] = "changed",
+                                        [NET_LOG_FATE_CREATED] = "created",
+                                        [NET_LOG_FATE_DESTROYED] = "destroyed"};
+    uint32_t count;
+    const net_log_touch* touches = net_log_state_touches(state, &count);
+    base_json_write(&self->text, "is_full=%i entities=[", net_log_state_is_full(state));
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_entity at = touches[i].entity;
+        const char* template_ = net_log_state_template(state, at);
+        base_json_write(&self->text, "{entity='%u:%u' fate=%s", ecs_entity_index(at),
+                        ecs_entity_generation(at), fates[touches[i].fate]);
+        if (template_) base_json_write(&self->text, "template=%s components=[", template_);
+        for (uint64_t left = net_log_state_changed(state, at); left; left &= left - 1)
+            base_json_write(
+                &self->text, "%s",
+                net_log_state_template_component(state, at, base_bit_lowest(left))->name);
+        base_json_write(&self->text, template_ ? "]}" : "}");
+    }
+    base_json_write(&self->text, "]");
+}
+
+// `state`: after the record; NULL: its values are not known.
+static void put_record(net_log_json* self, const net_log_record* record,
+                       const net_log_state* state) {
     base_json_write(&self->text, "{%s={tick=%ju", net_log_kinds[record->kind].word, record->tick);
     if (record->kind == NET_LOG_KIND_BEGIN) {
         put_items(self, record, NET_LOG_ITEM_LEAVE, "leaves");
@@ -173,6 +200,8 @@ static void put_record(net_log_json* self, const net_log_record* record) {
         base_json_write(&self->text, "reason=%u", record->reason);
     } else {
         base_json_write(&self->text, "bytes=%u", record->changes_bytes);
+        if (state && net_log_state_is_last(record) && net_log_state_is_whole(state))
+            put_touches(self, state);
     }
     base_json_write(&self->text, "}}");
 }
@@ -197,17 +226,22 @@ static net_result walk_records(net_log_json* self, net_log_reader* reader) {
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     uint64_t others = 0, other_bytes = 0;
+    net_log_state* state;
+    (void)!net_log_state_create(reader, NULL, NULL, &state); // NULL: it has no values
     while (net_log_cursor_next(reader, &cursor, &record)) {
+        const bool is_known =
+            state && net_log_state_take(state, &record, cursor.resumed != 0) == NET_OK;
         if (record.kind == NET_LOG_KIND_OTHER) {
             others++;
             other_bytes += record.size;
             continue;
         }
         if (others > 0) put_others(self, &others, &other_bytes);
-        put_record(self, &record);
+        put_record(self, &record, is_known ? state : NULL);
         json_end(self);
     }
     if (others > 0) put_others(self, &others, &other_bytes);
+    net_log_state_destroy(state);
     return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
 
@@ -216,6 +250,7 @@ net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_li
     BASE_ASSERT(reader && line);
     net_log_json self;
     json_init(&self, reader->allocator, module, line, context);
+    self.has_payloads = true;
     const net_result result = walk_records(&self, reader);
     json_deinit(&self);
     return result;
@@ -418,10 +453,18 @@ static net_result write_values(export* self) {
 
 // ---- inputs and events
 
+static const char* const item_words[NET_LOG_ITEM_KINDS] = {
+    [NET_LOG_ITEM_LEAVE] = "leave",
+    [NET_LOG_ITEM_JOIN] = "join",
+    [NET_LOG_ITEM_EVENT] = "client_event",
+    [NET_LOG_ITEM_INPUT] = "input",
+    [NET_LOG_ITEM_SERVER_EVENT] = "server_event",
+};
+
 static void write_item(export* self, ecs_tick tick, const net_log_item* item) {
     base_json_write(&self->row.text, "{tick=%ju", tick);
     if (self->config->what != NET_LOG_EXPORT_INPUTS)
-        base_json_write(&self->row.text, "kind=%s", net_log_item_words[item->kind]);
+        base_json_write(&self->row.text, "kind=%s", item_words[item->kind]);
     json_item(&self->row, item);
     base_json_write(&self->row.text, "}");
     end_row(self);

@@ -51,7 +51,6 @@ void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32
 void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32_t position,
                          char* text, size_t text_bytes);
 
-extern const char* const net_log_item_words[NET_LOG_ITEM_KINDS];
 #define NET_LOG_NUMBER_BYTES 40u
 /// Write a number as JSON has it: the shortest decimals that give the same bits; null for what JSON
 /// has no number for; entities and numbers of more than 53 bits as text with quotes.

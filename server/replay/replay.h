@@ -9,7 +9,7 @@
 typedef struct server_replay {
     const char* command;
     const char* file;
-    const char* second; ///< second word of check-trace, diff and files
+    const char* second; ///< second word of check-trace and files
     const char* output; ///< the file that export or repair writes
     const char* game;   ///< NULL: the game that the log names
     const char* entity; ///< "I:G" or "I"
@@ -34,7 +34,7 @@ typedef struct server_replay {
     base_reporter reporter;
     net_log_reader* reader;
     net_module* module;          ///< NULL for info and stats, and for dump when it was not found
-    bool is_damaged;             ///< another log that the command read
+    bool is_damaged;             ///< a log that the command read
     bool is_repaired;            ///< the damage of the log is no failure
     bool has_result;             ///< the command printed its result
     struct net_sentry* sentry;   ///< verify --through-crash
@@ -68,7 +68,6 @@ int server_replay_dump(server_replay* self);
 int server_replay_verify(server_replay* self);
 /// Each log has a process of its own, which does `run`.
 int server_replay_verify_folder(server_replay* self, int (*run)(server_replay* log));
-int server_replay_diff(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_datagrams(server_replay* self);
 int server_replay_repair(server_replay* self);

@@ -72,7 +72,6 @@ int server_replay_stats(server_replay* self) {
            " bytes_per_minute=%.0f\n",
            info->last_tick, info->file_bytes, packed,
            minutes > 0 ? (double)info->file_bytes / minutes : 0.0);
-    if (result == NET_OK) result = net_log_tally(self->reader, net_host_write_line, stdout);
     return net_exit_of_replay(result);
 }
 
@@ -200,7 +199,7 @@ static int show_client(server_replay* self) {
     if (result == NET_ERR_UNKNOWN || (result == NET_OK && !look.is_shown))
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
                                "--tick: client %" PRIu64 " does not play at tick %" PRIu64
-                               ": `shoal-replay stats` lists clients with their ticks",
+                               ": `shoal-replay export --what events` lists joins and leaves",
                                self->client, look.tick);
     return result == NET_OK ? look.code : net_exit_of_replay(result);
 }
@@ -227,29 +226,4 @@ int server_replay_datagrams(server_replay* self) {
            made.ticks, made.clients, made.sent.datagrams, made.sent.bytes, made.sent.lost,
            made.sent.hash, same);
     return NET_EXIT_CLEAN;
-}
-
-// ---- diff A B: where two logs differ, and with the game in which values ----
-
-enum { VALUES_MAX = 20 };
-
-int server_replay_diff(server_replay* self) {
-    net_log_reader* other = NULL;
-    net_result result = net_log_reader_create(NULL, self->second, &self->reporter, &other);
-    if (!other) return net_exit_of_replay(result);
-    net_log_diff_result found;
-    result = net_log_diff(self->reader, other, self->module, VALUES_MAX, net_host_write_line,
-                          stdout, &self->reporter, &found);
-    self->is_damaged = net_log_reader_check(other) != NET_OK;
-    const bool has_ticks = net_log_reader_info(other)->last_tick > 0 ||
-                           net_log_reader_info(self->reader)->last_tick > 0;
-    net_log_reader_destroy(other);
-    if (result != NET_OK) return net_exit_of_replay(result);
-    self->has_result = true;
-    // Logs without a tick in common are not the same.
-    const bool is_same = !found.is_other_game && found.state_tick == 0 && found.input_tick == 0 &&
-                         (found.ticks > 0 || !has_ticks);
-    printf("%s ticks=%" PRIu64 " differences=%" PRIu64 "\n", is_same ? "same" : "different",
-           found.ticks, found.differences);
-    return is_same ? NET_EXIT_CLEAN : NET_EXIT_DIVERGED;
 }

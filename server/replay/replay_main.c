@@ -32,7 +32,6 @@ static const command commands[] = {
     {"show", server_replay_show, 1, true, true},
     {"dump", server_replay_dump, 1, false, true},
     {"stats", server_replay_stats, 1, false, false},
-    {"diff", server_replay_diff, 2, false, true},
     {"export", server_replay_export, 1, false, true},
     {"serve", server_replay_serve, 1, false, false},
     {"slice", server_replay_slice, 1, false, false},
@@ -49,7 +48,7 @@ static bool check_words(void* values, const base_option_list* words,
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
         return base_report(reporter, NULL, 0,
-                           "name a command: info, stats, verify, show, serve, diff, export, dump, "
+                           "name a command: info, stats, verify, show, serve, export, dump, "
                            "slice, files, repair, datagrams or check-trace");
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
@@ -59,7 +58,6 @@ static bool check_words(void* values, const base_option_list* words,
         if (words->count == commands[i].words + 1) return true;
         return base_report(reporter, NULL, 0, "%s takes %s", commands[i].name,
                            commands[i].words == 1                   ? "one log"
-                           : commands[i].run == server_replay_diff  ? "two logs"
                            : commands[i].run == server_replay_files ? "a log and a folder"
                                                                     : "a log and a trace");
     }
@@ -127,7 +125,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .program = "shoal-replay",
         .version = net_build_id(),
         .usage = "info|stats|verify|show|serve|export|dump|slice|repair|datagrams LOG [options]\n"
-                 "       verify FOLDER | diff LOG LOG | files LOG FOLDER | check-trace LOG TRACE",
+                 "       verify FOLDER | files LOG FOLDER | check-trace LOG TRACE",
         .about = "Inspects event logs, replays them and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),

@@ -9,7 +9,7 @@ damages=$((${SHOAL_E2E_DAMAGES:-$(scaled 60 12)} / 3))
 # check LOG: every verdict on every damage is the truth.
 check() {
     take_seed
-    SHOAL_MODULE_PATH=$games python3 "$here/damage.py" "$bin" "$1" "$damages" "$SHOAL_E2E_SEED" >checked.out ||
+    PATH=$bin:$PATH SHOAL_MODULE_PATH=$games python3 "$here/damage.py" "$bin" "$1" "$damages" "$SHOAL_E2E_SEED" >checked.out ||
         fail "not every verdict is the truth"
     tail -n 1 checked.out
 }
@@ -45,7 +45,7 @@ case_damage_of_saved_seconds_is_judged_right_by_every_command() {
     mv b.saved-*.slog a.slog
     check a.slog
     # A burst over header, copy and first keyframe that leaves the block header of the first one.
-    SHOAL_MODULE_PATH=$games python3 "$here/damage.py" "$bin" a.slog 1 259708485 >checked.out ||
+    PATH=$bin:$PATH SHOAL_MODULE_PATH=$games python3 "$here/damage.py" "$bin" a.slog 1 259708485 >checked.out ||
         fail "not every verdict on seed 259708485 is the truth"
 }
 

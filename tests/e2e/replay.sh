@@ -100,25 +100,76 @@ case_progress_is_told_when_asked_for() {
     says replay.err '^progress tick=604 of=604 ticks_per_s=[0-9]+$'
 }
 
+scripts=$(cd "$here/../.." && pwd)/scripts
+# differs CODE LOG LOG: what scripts/diff finds is in diff.out.
+differs() {
+    code=0
+    PATH=$bin:$PATH "$scripts/diff" "${@:2}" >diff.out 2>diff.err || code=$?
+    [ "$code" = "$1" ] || fail "diff ended with $code, not $1"
+}
+
 case_two_logs_are_compared_to_the_value() {
     has_bench || return 0
     make_log a.slog
     make_log again.slog
     make_log b.slog --net delay=100
-    replay 0 diff a.slog again.slog
-    says replay.out '^same ticks=604 differences=0$'
-    replay 5 diff a.slog b.slog
-    says replay.out '^differs what=input tick=[1-9][0-9]* client=[1-3]$'
-    says replay.out '^differs what=state tick=[1-9]'
-    says replay.out '^differs what=value entity=[0-9]+:[0-9]+ component=input field=move a=[0-9-]+ b=[0-9-]+$'
+    differs 0 a.slog again.slog
+    says diff.out '^same ticks=604 differences=0$'
+    differs 5 a.slog b.slog
+    says diff.out '^differs what=input tick=[1-9][0-9]* client=[1-3]$'
+    says diff.out '^differs what=state tick=[1-9]'
+    says diff.out '^differs what=value entity=[0-9]+:[0-9]+ component=input field=move a=[0-9-]+ b=[0-9-]+$'
+    make_log seed.slog --seed 2
+    differs 5 a.slog seed.slog
+    says diff.out '^differs what=seed a=1 b=2$'
+    says diff.out '^differs what=state tick=1 '
+    says diff.out '^differs what=value entity='
     SHOAL_MODULE_PATH=$games run make shoal-bench --make-log cubes --clients 1 --hours 0.001 --output c.slog
-    replay 5 diff a.slog c.slog
-    says replay.out '^differs what=game a=breakout b=cubes$'
-    replay 2 diff a.slog
-    says replay.err 'diff takes two logs'
+    differs 5 a.slog c.slog
+    says diff.out '^differs what=game a=breakout b=cubes$'
+    differs 2 a.slog
+    : >none.slog
+    differs 1 a.slog none.slog
+    [ ! -s diff.out ] || fail "what is no log is compared"
 }
 
-csv=$(cd "$here/../.." && pwd)/scripts/csv
+# What rarely differs in two matches of a game: the lines of one log, and these with a change.
+case_each_line_of_a_log_is_compared() {
+    has_bench || return 0
+    make_log a.slog
+    local what bin=$bin state
+    for what in info dump export; do "$bin/shoal-replay" $what a.slog --what all --from 48 --to 48 | tee a.$what >b.$what; done
+    bin=$PWD/lines
+    mkdir lines
+    printf '#!/bin/sh\nexec cat "$2.$1"\n' >lines/shoal-replay
+    chmod +x lines/shoal-replay
+    # finds CODE FILE SCRIPT LINE...: a log whose FILE is changed by this script of sed differs in these lines.
+    finds() {
+        for what in info dump export; do sed -E "$([ $what != "$2" ] || echo "$3")" b.$what >c.$what; done
+        differs "$1" a c
+        diff <(printf '%s\n' "${@:4}" | tr '~' ' ') diff.out || fail "$3 makes another difference"
+    }
+    local at='/^\{"begin":\{"tick":48,/' one='different ticks=604 differences=1'
+    finds 0 dump "$at"'s/"number":4/"number":5/' 'same ticks=604 differences=0'
+    finds 0 info 's/^set=lives=3/set=lives=4/' 'differs what=setting a=lives=3 b=lives=4' 'same ticks=604 differences=1'
+    finds 5 dump "$at"'i {"control":{"tick":48,"verb":"mark","arguments":["b"]}}' 'differs what=control tick=48' "$one"
+    finds 5 dump 's/"bot 2"/"ann"/' 'differs what=join tick=1 client=2' "$one"
+    finds 5 dump "$at"'s/"tick":48,/&"leaves":[{"client":3,"reason":1}],/' 'differs what=leave tick=48 client=3' "$one"
+    finds 5 dump "$at"'s/,\{"client":3.*\}\]/]/' 'differs what=input tick=48 client=3' "$one"
+    finds 5 dump "$at"'p' 'differs what=records tick=48' "$one"
+    state=$(sed -nE 's/^\{"end":\{"tick":48,"state_hash":"([0-9a-f]+).*/\1/p' a.dump)
+    sed -i "s/\"$state\"/\"7\"/" a.dump
+    local differs="differs what=state tick=48 a=7 b=$state"
+    finds 5 export '/"1:1"/s/"breakout_match"/"x"/; /"53:1"/d; /"50:1"/s/"is_held":false/"is_held":true/; s/"isPad":true,//' "$differs" \
+        'differs what=entity entity=1:1 a=breakout_match b=x' \
+        'differs what=value entity=50:1 component=owner field=is_held a=false b=true' \
+        'differs what=entity entity=53:1 a=breakout_pad b=none' 'different ticks=47 differences=4'
+    # shellcheck disable=SC2046
+    finds 5 export 's/"y":24/"y":25/' "$differs" \
+        $(seq 2 21 | sed 's/.*/differs~what=value~entity=&:1~component=rectSize~field=y~a=24~b=25/') 'and more' 'different ticks=47 differences=21'
+}
+
+csv=$scripts/csv
 # Every line is one object, or has as many cells as the first one.
 is_json() { python3 -c 'import json, sys
 for line in sys.stdin: json.loads(line)' <"$1" || fail "$1 is no JSON"; }
@@ -287,17 +338,17 @@ case_a_slice_is_compared_with_its_log_by_tick() {
     has_bench || return 0
     make_long_log a.slog
     replay 0 slice a.slog --from 700 --to 800 --output clip.slog
-    replay 0 diff a.slog clip.slog
-    says replay.out '^differs what=first_tick a=1 b=601$'
-    says replay.out '^same ticks=200 differences=2$'
+    differs 0 a.slog clip.slog
+    says diff.out '^differs what=first_tick a=1 b=601$'
+    says diff.out '^same ticks=200 differences=2$'
     SHOAL_MODULE_PATH=$games run make shoal-bench --make-log breakout --clients 2 --hours 0.00695 \
         --net delay=100 --output b.slog
-    replay 5 diff clip.slog b.slog
-    says replay.out '^differs what=state tick=601 '
-    says replay.out '^differs what=value entity='
+    differs 5 clip.slog b.slog
+    says diff.out '^differs what=state tick=601 '
+    says diff.out '^differs what=value entity='
     replay 0 slice a.slog --from 1300 --output end.slog
-    replay 5 diff clip.slog end.slog
-    says replay.out '^different ticks=0 '
+    differs 5 clip.slog end.slog
+    says diff.out '^different ticks=0 '
 }
 
 case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
@@ -316,14 +367,25 @@ case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
     [ "$(value ticks verify.out)" = "$ticks" ] || fail "ticks are missing"
 }
 
-case_stats_name_components_templates_and_clients() {
+case_components_templates_and_clients_are_counted() {
     has_bench || return 0
     make_log a.slog
     replay 0 stats a.slog
     says replay.out '^total ticks=604 '
-    says replay.out '^component name=pos changes=[1-9][0-9]* share=[0-9.]+%'
-    says replay.out '^template name=breakout_ball created=[1-9]'
-    says replay.out '^client id=1 name=bot_1 join_tick=1 leave_tick=0 inputs=[5-6][0-9]{2} '
+    mv replay.out stats.txt
+    replay 0 dump a.slog
+    "$scripts/tally" <replay.out >tally.txt || fail "tally"
+    says tally.txt '^component name=pos changes=[1-9][0-9]* share=[0-9.]+%'
+    says tally.txt '^template name=breakout_pad created=3 destroyed=0 recreated=0$'
+    says tally.txt '^client id=1 name=bot_1 join_tick=1 leave_tick=0 inputs=[5-6][0-9]{2} '
+    local inputs
+    inputs=$(sed -nE 's/^items .* inputs=([0-9]+) .*/\1/p' stats.txt)
+    [ "$(grep -oE ' input(s|_repeats)=[0-9]+' tally.txt | awk -F= '{ n += $2 } END { print n }')" = "$inputs" ] || fail "not $inputs inputs"
+    # Without the lines of one tick's state nothing is made up; what an end has is counted once.
+    grep -v '^{"state":{"tick":30,' replay.out | "$scripts/tally" >less.txt
+    diff tally.txt less.txt >differs.txt || true
+    says differs.txt '^> without_detail ticks=1$'
+    ! "$scripts/tally" <stats.txt >none.txt 2>&1 || fail "what is no dump is counted"
 }
 
 run_cases "$@"

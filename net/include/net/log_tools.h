@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Tools for event logs: exports, comparisons, statistics, repair, slices. shoal-replay has a
-/// command for each.
+/// Tools for event logs: exports, repair, slices. shoal-replay has a command for each.
 ///
 /// Logs are untrusted. Threads: one thread at a time per reader; while one of these functions runs,
 /// the reader serves no other walk.
@@ -45,31 +44,6 @@ BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module
                                         const net_log_export_config* config, ecs_line_fn line,
                                         void* context, const base_reporter* reporter,
                                         net_log_exported* exported);
-
-/// Write a line for each component, template and client of a log: changes of the one, entities that
-/// came and went of the other, what the third sent, with the ticks of its join and its leave (0:
-/// none). The most frequent first; clients by number. At most 65,536 of each.
-/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
-BASE_MUST_USE net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context);
-
-typedef struct net_log_diff_result {
-    uint64_t differences; ///< lines
-    ecs_tick ticks;       ///< with equal states
-    ecs_tick input_tick;  ///< the first that something else entered; 0: none
-    ecs_tick state_tick;  ///< the first after which the states differ; 0: none
-    bool is_other_game;   ///< only the headers were compared
-} net_log_diff_result;
-
-/// Compare two logs: headers, what entered each tick, states. `line` gets a line for each
-/// difference: "differs what=input tick=20 client=2". With the module (may be NULL) both matches
-/// run again up to the first tick with different states, and at most `differences_max` values that
-/// differ there are listed, with both values.
-/// @return NET_OK; NET_ERR_DAMAGED (a file changed, or a record that the match cannot take);
-///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: a match cannot run again).
-BASE_MUST_USE net_result net_log_diff(net_log_reader* a, net_log_reader* b,
-                                      const net_module* module, uint32_t differences_max,
-                                      ecs_line_fn line, void* context,
-                                      const base_reporter* reporter, net_log_diff_result* result);
 
 typedef struct net_log_copy_config {
     const char* output; ///< name of the new log; no file may have it

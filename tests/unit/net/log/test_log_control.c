@@ -165,31 +165,6 @@ OPERATED_CASE(a_control_that_is_not_what_was_done_is_found) {
     assert_string_equal(verified.value, "4");
 }
 
-static void keep_line(void* context, const char* line) {
-    char* text = context;
-    (void)base_text_copy(text, 128, line);
-}
-
-OPERATED_CASE(a_difference_between_two_logs_may_be_a_control) {
-    operated other;
-    open_match(&other);
-    for (uint32_t i = 0; i < 60; i++) {
-        if (i % 20 == 7) assert_ok(order_one(self, "mark", "a"));
-        if (i % 20 == 7) assert_ok(order_one(&other, "mark", i == 47 ? "b" : "a"));
-        record_tick(self->record);
-        record_tick(other.record);
-    }
-    net_log_reader *a = end(self), *b = end(&other);
-    net_log_diff_result result;
-    char line[128] = "";
-    assert_ok(net_log_diff(a, b, self->record->table.module, 5, keep_line, line, NULL, &result));
-    assert_int_equal(result.differences, 1);
-    assert_int_equal(result.input_tick, 48);
-    assert_int_equal(result.state_tick, 0);
-    assert_string_equal(line, "differs what=control tick=48");
-    close_all(&other);
-}
-
 typedef struct refusal {
     const char* verb;
     const char* arguments[4];
