@@ -57,7 +57,6 @@ typedef struct server_replay {
 int server_replay_end(server_replay* self, int code);
 /// Say how far a run is, once a second and at the log's last tick.
 void server_replay_progress(server_replay* self, ecs_tick tick);
-bool server_replay_is_folder(const char* file);
 
 /// Is it the second process of a verify, by argv[0]? Then it has another seed of the C library.
 bool server_replay_is_again(const char* program);
@@ -66,8 +65,6 @@ int server_replay_info(server_replay* self);
 int server_replay_stats(server_replay* self);
 int server_replay_dump(server_replay* self);
 int server_replay_verify(server_replay* self);
-/// Each log has a process of its own, which does `run`.
-int server_replay_verify_folder(server_replay* self, int (*run)(server_replay* log));
 int server_replay_show(server_replay* self);
 int server_replay_datagrams(server_replay* self);
 int server_replay_repair(server_replay* self);

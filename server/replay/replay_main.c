@@ -88,8 +88,8 @@ static const base_option table[] = {
     {"once", FIELD(is_once), NULL, "verify: without a second run in another process", 0, 0},
     {"progress", FIELD(has_progress), NULL,
      "report progress each second, even if stderr is not a terminal", 0, 0},
-    {"threads", FIELD(threads), "N",
-     "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
+    {"threads", FIELD(threads), "N", "threads of the systems (0: cores but one)", 0,
+     BASE_WORKERS_MAX},
     {"http", FIELD(http), "ADDR:PORT,KEY=VALUE", "serve: where; port 0 picks one", 0, 0},
 };
 
@@ -125,7 +125,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .program = "shoal-replay",
         .version = net_build_id(),
         .usage = "info|stats|verify|show|serve|export|dump|slice|repair|datagrams LOG [options]\n"
-                 "       verify FOLDER | files LOG FOLDER | check-trace LOG TRACE",
+                 "       files LOG FOLDER | check-trace LOG TRACE",
         .about = "Inspects event logs, replays them and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
@@ -191,8 +191,5 @@ int main(int argc, char** argv) {
     self.has_progress = self.has_progress || self.is_terminal;
     if (self.key && !net_host_load_public_log_key(self.key, &self.public_key, &self.reporter))
         return NET_EXIT_USAGE;
-    const bool is_folder = what->run == server_replay_verify && server_replay_is_folder(self.file);
-    const int code = is_folder ? server_replay_verify_folder(&self, server_replay_run)
-                               : server_replay_run(&self);
-    return net_exit_of_results(code, stdout, &self.reporter);
+    return net_exit_of_results(server_replay_run(&self), stdout, &self.reporter);
 }

@@ -402,7 +402,7 @@ class Check:
 
 def check_folder(log, folder, made):
     """All damaged logs at once: a line for each."""
-    done = run(log.programs, "shoal-replay", "verify", folder)
+    done = run(SCRIPTS, "verify", folder)
     lines = dict(
         line[len("log=") :].split(" ", 1) for line in done.stdout.splitlines() if line[:4] == "log="
     )

@@ -20,6 +20,14 @@ make_log() { # 604 ticks
 # replay CODE COMMAND...: a command that ends with CODE; its output is in replay.out.
 replay() { run_to "$1" replay shoal-replay "${@:2}"; }
 
+scripts=$here/../../scripts
+# tool CODE NAME ARGUMENT...: a script over the programs; its output is in NAME.out.
+tool() {
+    code=0
+    PATH=$bin:$PATH "$scripts/$2" "${@:3}" >"$2.out" 2>"$2.err" || code=$?
+    [ "$code" = "$1" ] || fail "$2 ended with $code, not $1"
+}
+
 case_a_log_sends_its_datagrams_again() {
     has_bench || return 0
     make_log a.slog
@@ -62,19 +70,23 @@ case_a_folder_of_logs_has_a_line_each() {
     head -c 12000 week/a.slog >week/cut.slog
     : >week/none.slog
     touch week/b.slog.queue week/readme.txt
-    replay 1 verify week
-    [ "$(wc -l <replay.out)" = 5 ] || fail "not a line for each log"
-    says replay.out '^log=a.slog verified ticks=604 .* tail=whole'
-    says replay.out '^log=cut.slog verified ticks=[1-9][0-9]* .* tail=cut'
-    says replay.out '^log=none.slog failed exit=1$'
-    says replay.out '^logs=4 verified=3 diverged=0 failed=1$'
+    tool 1 verify week
+    [ "$(wc -l <verify.out)" = 5 ] || fail "not a line for each log"
+    says verify.out '^log=a.slog verified ticks=604 .* tail=whole'
+    says verify.out '^log=cut.slog verified ticks=[1-9][0-9]* .* tail=cut'
+    says verify.out '^log=none.slog failed exit=1$'
+    says verify.out '^logs=4 verified=3 diverged=0 failed=1$'
     copy_games other
     change other/breakout.blk 's/^ball {\(.*\)vel:p2=330,-550 /ball {\1vel:p2=330,-551 /'
-    SHOAL_MODULE_PATH=$PWD/other replay 5 verify week --threads 2
-    says replay.out '^log=a.slog diverged tick=[1-9][0-9]* component='
+    SHOAL_MODULE_PATH=$PWD/other tool 5 verify week --threads 2
+    says verify.out '^log=a.slog diverged tick=[1-9][0-9]* component='
     mkdir empty
-    replay 2 verify empty
-    says replay.err 'no logs'
+    tool 2 verify empty
+    says verify.err 'no logs'
+    printf '#!/bin/sh\nkill -SEGV $$\n' >empty/shoal-replay
+    chmod +x empty/shoal-replay
+    bin=$PWD/empty tool 1 verify week
+    says verify.out '^log=b.slog crashed signal=11$'
 }
 
 # The second process runs the first minute: what it leaves out is said.
@@ -100,36 +112,28 @@ case_progress_is_told_when_asked_for() {
     says replay.err '^progress tick=604 of=604 ticks_per_s=[0-9]+$'
 }
 
-scripts=$(cd "$here/../.." && pwd)/scripts
-# differs CODE LOG LOG: what scripts/diff finds is in diff.out.
-differs() {
-    code=0
-    PATH=$bin:$PATH "$scripts/diff" "${@:2}" >diff.out 2>diff.err || code=$?
-    [ "$code" = "$1" ] || fail "diff ended with $code, not $1"
-}
-
 case_two_logs_are_compared_to_the_value() {
     has_bench || return 0
     make_log a.slog
     make_log again.slog
     make_log b.slog --net delay=100
-    differs 0 a.slog again.slog
+    tool 0 diff a.slog again.slog
     says diff.out '^same ticks=604 differences=0$'
-    differs 5 a.slog b.slog
+    tool 5 diff a.slog b.slog
     says diff.out '^differs what=input tick=[1-9][0-9]* client=[1-3]$'
     says diff.out '^differs what=state tick=[1-9]'
     says diff.out '^differs what=value entity=[0-9]+:[0-9]+ component=input field=move a=[0-9-]+ b=[0-9-]+$'
     make_log seed.slog --seed 2
-    differs 5 a.slog seed.slog
+    tool 5 diff a.slog seed.slog
     says diff.out '^differs what=seed a=1 b=2$'
     says diff.out '^differs what=state tick=1 '
     says diff.out '^differs what=value entity='
     SHOAL_MODULE_PATH=$games run make shoal-bench --make-log cubes --clients 1 --hours 0.001 --output c.slog
-    differs 5 a.slog c.slog
+    tool 5 diff a.slog c.slog
     says diff.out '^differs what=game a=breakout b=cubes$'
-    differs 2 a.slog
+    tool 2 diff a.slog
     : >none.slog
-    differs 1 a.slog none.slog
+    tool 1 diff a.slog none.slog
     [ ! -s diff.out ] || fail "what is no log is compared"
 }
 
@@ -146,7 +150,7 @@ case_each_line_of_a_log_is_compared() {
     # finds CODE FILE SCRIPT LINE...: a log whose FILE is changed by this script of sed differs in these lines.
     finds() {
         for what in info dump export; do sed -E "$([ $what != "$2" ] || echo "$3")" b.$what >c.$what; done
-        differs "$1" a c
+        tool "$1" diff a c
         diff <(printf '%s\n' "${@:4}" | tr '~' ' ') diff.out || fail "$3 makes another difference"
     }
     local at='/^\{"begin":\{"tick":48,/' one='different ticks=604 differences=1'
@@ -338,16 +342,16 @@ case_a_slice_is_compared_with_its_log_by_tick() {
     has_bench || return 0
     make_long_log a.slog
     replay 0 slice a.slog --from 700 --to 800 --output clip.slog
-    differs 0 a.slog clip.slog
+    tool 0 diff a.slog clip.slog
     says diff.out '^differs what=first_tick a=1 b=601$'
     says diff.out '^same ticks=200 differences=2$'
     SHOAL_MODULE_PATH=$games run make shoal-bench --make-log breakout --clients 2 --hours 0.00695 \
         --net delay=100 --output b.slog
-    differs 5 clip.slog b.slog
+    tool 5 diff clip.slog b.slog
     says diff.out '^differs what=state tick=601 '
     says diff.out '^differs what=value entity='
     replay 0 slice a.slog --from 1300 --output end.slog
-    differs 5 clip.slog end.slog
+    tool 5 diff clip.slog end.slog
     says diff.out '^different ticks=0 '
 }
 
