@@ -347,11 +347,6 @@ static enum MHD_Result answer_whole(server_inspect* self, http_visit* visit) {
     return MHD_NO;
 }
 
-static void take_body(http_visit* visit, const char* piece, size_t size) {
-    visit->is_too_long = visit->is_too_long || size > HTTP_BODY_BYTES_MAX - visit->body.size;
-    if (!visit->is_too_long) base_bytes_write(&visit->body, piece, size);
-}
-
 enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, const char* url,
                             const char* method, const char* version, const char* upload,
                             size_t* upload_bytes, void** request) {
@@ -364,7 +359,9 @@ enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, co
         return begin_answer(self, visit, url, method);
     }
     if (*upload_bytes > 0) {
-        take_body(visit, upload, *upload_bytes);
+        visit->is_too_long =
+            visit->is_too_long || *upload_bytes > HTTP_BODY_BYTES_MAX - visit->body.size;
+        if (!visit->is_too_long) base_bytes_write(&visit->body, upload, *upload_bytes);
         *upload_bytes = 0;
         return MHD_YES;
     }

@@ -139,12 +139,12 @@ void server_control_close(server_control* self) {
 
 void server_line_run(server_subject* subject, char* line, server_answer* answer) {
     server_request request = {.right = SERVER_OPERATOR,
-                              .until_us = net_loop_now_us() + SERVER_ORDERS_PERIOD_US};
-    base_bytes_clear(answer->json);
-    answer->type = NULL;
-    if (server_request_read(&request, line, answer)) server_verb_run(subject, &request, answer);
+                              .until_us = net_loop_now_us() + SERVER_ORDERS_PERIOD_US,
+                              .answer = answer};
+    server_answer_begin(answer, 200);
+    if (server_request_read(&request, line)) server_verb_run(subject, &request);
     if (answer->type)
-        server_answer_error(answer, 400, "what %s answers is not JSON: ask it over --http", line);
+        server_refuse(&request, 400, "what %s answers is not JSON: ask it over --http", line);
 }
 
 // ---- connections ----
@@ -159,8 +159,8 @@ static void begin_answer(connection* it, uint64_t now_us) {
 }
 
 static void refuse_line(connection* it, const char* text, uint64_t now_us) {
-    server_answer answer = {.json = &it->json};
-    server_answer_error(&answer, 400, "%s", text);
+    const server_request request = {.answer = &(server_answer){.json = &it->json}};
+    server_refuse(&request, 400, "%s", text);
     begin_answer(it, now_us);
 }
 
@@ -217,14 +217,6 @@ static bool take_line(connection* it, server_subject* subject, uint64_t now_us) 
     return true;
 }
 
-static void read_more(connection* it) {
-    const ssize_t size =
-        recv(it->descriptor, it->line + it->size, sizeof it->line - 1 - it->size, MSG_DONTWAIT);
-    if (size > 0) it->size += (size_t)size;
-    if (size == 0) it->is_ended = true;
-    if (size < 0 && errno != EAGAIN && errno != EINTR) hang_up(it);
-}
-
 // The loop wakes when this connection can go on: at once, while a line waits for its turn.
 static uint32_t wanted_events(const connection* it) {
     return is_answering(it) || memchr(it->line, '\n', it->size) ? EPOLLOUT : EPOLLIN;
@@ -237,7 +229,11 @@ static void serve(connection* it, server_subject* subject, uint64_t now_us, uint
         if (take_line(it, subject, now_us)) continue;
         if (it->descriptor < 0 || it->is_ended) break;
         const size_t before = it->size;
-        read_more(it);
+        const ssize_t size =
+            recv(it->descriptor, it->line + it->size, sizeof it->line - 1 - it->size, MSG_DONTWAIT);
+        if (size > 0) it->size += (size_t)size;
+        if (size == 0) it->is_ended = true;
+        if (size < 0 && errno != EAGAIN && errno != EINTR) hang_up(it);
         if (it->descriptor >= 0 && it->size == before && !it->is_ended) break;
     }
     if (it->descriptor < 0) return;

@@ -18,7 +18,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -161,13 +160,6 @@ static enum MHD_Result send_log(server_inspect* self, http_visit* visit, place a
 
 // ---- a spectator's record ----
 
-void http_files_close(server_inspect* self) {
-    net_log_watch_destroy(self->watch);
-    for (uint32_t i = 0; i < HTTP_PIECES_MAX; i++)
-        base_bytes_deinit(&self->pieces[i].bytes);
-    base_bytes_deinit(&self->scratch);
-}
-
 // Later blocks are not for the caller yet.
 static ecs_tick tick_max_of(const server_inspect* self, bool is_watch) {
     const uint64_t delay = self->config.delay_s * self->config.tick_rate_hz;
@@ -197,17 +189,6 @@ static net_log_watch* watch_of(server_inspect* self) {
     return self->watch;
 }
 
-// Make blocks from its place on, while there are some and time.
-static void fill_piece(server_inspect* self, http_piece* piece, int source) {
-    const ecs_tick tick_max = tick_max_of(self, true);
-    base_bytes_clear(&piece->bytes);
-    net_result result = net_log_watch_head(watch_of(self), source, true, NULL);
-    while (result == NET_OK && piece->bytes.size < PIECE_BYTES)
-        result = has_time(self) ? net_log_watch_step(self->watch, source, tick_max, &piece->next,
-                                                     &piece->bytes)
-                                : NET_ERR_CLOSED;
-}
-
 // The record's blocks at a place. @return NULL: no file. *has_end: the part has no
 // more, now or later.
 static const http_piece* take_piece(server_inspect* self, const place* at, bool* has_end) {
@@ -219,7 +200,14 @@ static const http_piece* take_piece(server_inspect* self, const place* at, bool*
     const int source = net_log_part_open(self->config.log_file, at->part, has_end);
     if (source < 0) return NULL;
     piece->from = piece->next = at->from;
-    fill_piece(self, piece, source);
+    // Make blocks from its place on, while there are some and time.
+    const ecs_tick tick_max = tick_max_of(self, true);
+    base_bytes_clear(&piece->bytes);
+    net_result result = net_log_watch_head(watch_of(self), source, true, NULL);
+    while (result == NET_OK && piece->bytes.size < PIECE_BYTES)
+        result = has_time(self) ? net_log_watch_step(self->watch, source, tick_max, &piece->next,
+                                                     &piece->bytes)
+                                : NET_ERR_CLOSED;
     *has_end = *has_end && fstat(source, &status) == 0 && piece->next >= (uint64_t)status.st_size;
     if (piece->bytes.size > 0) piece->part = at->part;
     close(source);

@@ -94,10 +94,9 @@ bool server_gate_init(server_gate* self, const net_address* listens, const char*
     }
     if (token_file) return load_tokens(self, token_file, reporter);
     if (net_address_is_loopback(listens)) return true;
-    return base_report(
-        reporter, NULL, 0,
-        "--http: an address that others reach needs --http token-file=FILE; with 127.0.0.1 "
-        "only this machine reaches it");
+    return base_report(reporter, NULL, 0,
+                       "--http: an address that others reach needs --http token-file=FILE; with "
+                       "127.0.0.1 only this machine reaches it");
 }
 
 void server_gate_deinit(server_gate* self) {

@@ -12,7 +12,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "host/output.h"
-#include "net/socket.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -91,16 +90,6 @@ static void note_completed(void* inspect, struct MHD_Connection* connection, voi
     http_limit(visit, 1);
 }
 
-// MHD's own limit begins again with each byte. This one is for a whole request, and for a frame.
-static void close_idle(server_inspect* self, uint64_t now_us) {
-    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
-        http_visit* visit = &self->visits[i];
-        if (!visit->connection || visit->until_us == 0 || now_us < visit->until_us) continue;
-        (void)shutdown(visit->descriptor, SHUT_RDWR);
-        visit->until_us = 0;
-    }
-}
-
 // Its order came back, or will not.
 static void resume(http_visit* visit) {
     BASE_ASSERT(visit->connection);
@@ -124,8 +113,7 @@ static void take_answers(server_inspect* self) {
 
 // Questions get an answer of this thread; what changes the match may still be done.
 static void answer_stalled(server_inspect* self) {
-    if (http_stalled_us(self) == 0) return;
-    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++)
+    for (uint32_t i = 0; http_stalled_us(self) > 0 && i < HTTP_VISITS_MAX; i++)
         if (self->visits[i].state == HTTP_ASKED && strcmp(self->visits[i].method, "POST") != 0)
             resume(&self->visits[i]);
 }
@@ -194,7 +182,13 @@ static void* serve(void* inspect) {
         const uint64_t now_us = net_loop_now_us();
         self->due_us = http_publications_run(self, now_us);
         http_due(self, http_files_run(self, now_us));
-        close_idle(self, now_us);
+        // MHD's own limit begins again with each byte. This one is for a whole request, or a frame.
+        for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
+            http_visit* visit = &self->visits[i];
+            if (!visit->connection || visit->until_us == 0 || now_us < visit->until_us) continue;
+            (void)shutdown(visit->descriptor, SHUT_RDWR);
+            visit->until_us = 0;
+        }
         (void)MHD_run(self->daemon);
     }
     end_connections(self);
@@ -247,11 +241,6 @@ static int open_listener(server_inspect* self, const server_inspect_config* conf
                            base_error_text(errno));
 }
 
-static int report_lack(const server_inspect_config* config) {
-    return net_exit_report(NET_EXIT_RUNTIME, config->reporter, NULL, "--http: %s",
-                           base_error_text(errno));
-}
-
 int server_inspect_open(const server_inspect_config* config, server_inspect** inspect) {
     *inspect = NULL;
     server_inspect* self = base_allocate_zero(NULL, sizeof *self);
@@ -265,7 +254,9 @@ int server_inspect_open(const server_inspect_config* config, server_inspect** in
         self->stop = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
         self->orders =
             server_orders_create(HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX, config->tick_rate_hz);
-        if (self->stop < 0 || !self->orders || !start_daemon(self)) code = report_lack(config);
+        if (self->stop < 0 || !self->orders || !start_daemon(self))
+            code = net_exit_report(NET_EXIT_RUNTIME, config->reporter, NULL, "--http: %s",
+                                   base_error_text(errno));
     }
     if (code == NET_EXIT_CLEAN)
         *inspect = self;
@@ -310,7 +301,10 @@ void server_inspect_close(server_inspect* self) {
         base_bytes_deinit(&self->visits[i].body);
     for (uint32_t i = 0; i < HTTP_FRAMES_MAX; i++)
         base_bytes_deinit(&self->frames[i].bytes);
-    http_files_close(self);
+    net_log_watch_destroy(self->watch);
+    for (uint32_t i = 0; i < HTTP_PIECES_MAX; i++)
+        base_bytes_deinit(&self->pieces[i].bytes);
+    base_bytes_deinit(&self->scratch);
     server_orders_destroy(self->orders);
     if (self->stop >= 0) close(self->stop);
     server_acceptor_close(&self->acceptor);

@@ -188,7 +188,6 @@ enum MHD_Result http_send_file(server_inspect* self, http_visit* visit);
 int http_open_game(const server_inspect* self, bool is_packed);
 /// Let those that wait look again. @return when the next one does, UINT64_MAX: none waits.
 uint64_t http_files_run(server_inspect* self, uint64_t now_us);
-void http_files_close(server_inspect* self);
 
 // ---- upgrade.c
 

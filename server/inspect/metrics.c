@@ -226,14 +226,6 @@ static void put_build(base_bytes* text, const server_subject* subject) {
     base_json_put(text, "shoal_match_info{identity=\"%016" PRIx64 "\"} 1\n", subject->identity);
 }
 
-// By the names that Prometheus' own libraries give them.
-static void put_process(base_bytes* text, const net_host_usage* usage) {
-    put_count(text, "process_resident_memory_bytes", "Resident memory of the process.",
-              usage->memory_bytes);
-    put_count(text, "process_open_fds", "Open file descriptors.", usage->descriptors);
-    put_count(text, "process_max_fds", "Limit of open file descriptors.", usage->descriptors_max);
-}
-
 static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject,
                       const server_request* request) {
     static const char name[] = "shoal_tick_duration_seconds";
@@ -304,15 +296,6 @@ static void put_traffic(server_metrics* self, base_bytes* text, const server_sub
         self->carried_bytes = stats.sent_bytes - named;
     put_labelled(text, sent, "kind", "transport", self->carried_bytes);
     put_count(text, "shoal_received_bytes_total", "UDP payload received.", stats.recv_bytes);
-}
-
-static void put_dropped(base_bytes* text, net_server* server) {
-    static const char name[] = "shoal_dropped_total";
-    uint64_t dropped[NET_DROP_COUNT];
-    net_server_dropped(server, dropped);
-    begin_metric(text, name, "Items dropped, by reason (net/result.h).");
-    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
-        put_labelled(text, name, "reason", net_drop_name((net_drop)i), dropped[i]);
 }
 
 static void put_log(base_bytes* text, const server_subject* subject) {
@@ -446,12 +429,22 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
                           const server_request* request, base_bytes* text) {
     put_build(text, subject);
     put_stall(text, 0);
-    put_process(text, server_meter_usage(subject->meter));
+    // By the names that Prometheus' own libraries give them.
+    const net_host_usage* usage = server_meter_usage(subject->meter);
+    put_count(text, "process_resident_memory_bytes", "Resident memory of the process.",
+              usage->memory_bytes);
+    put_count(text, "process_open_fds", "Open file descriptors.", usage->descriptors);
+    put_count(text, "process_max_fds", "Limit of open file descriptors.", usage->descriptors_max);
     put_ticks(self, text, subject, request);
     if (view_may_see_now(subject, request->right))
         put_entities(self, text, net_match_world(subject->match));
     // It waits for the threads that send: only then the counters stand still.
-    put_dropped(text, subject->server);
+    static const char name[] = "shoal_dropped_total";
+    uint64_t dropped[NET_DROP_COUNT];
+    net_server_dropped(subject->server, dropped);
+    begin_metric(text, name, "Items dropped, by reason (net/result.h).");
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        put_labelled(text, name, "reason", net_drop_name((net_drop)i), dropped[i]);
     const net_server_counters* counters = net_server_get_counters(subject->server);
     put_clients(text, counters);
     put_traffic(self, text, subject, counters);
@@ -476,10 +469,9 @@ void server_metrics_write_stalled(uint64_t stalled_us, const server_inspect_coun
     put_http(text, http);
 }
 
-static void run_metrics(server_subject* subject, const server_request* request,
-                        server_answer* answer) {
-    answer->type = SERVER_METRICS_TYPE;
-    server_metrics_write(subject->metrics, subject, request, answer->json);
+static void run_metrics(server_subject* subject, const server_request* request) {
+    request->answer->type = SERVER_METRICS_TYPE;
+    server_metrics_write(subject->metrics, subject, request, request->answer->json);
 }
 
 static const server_verb verbs[] = {

@@ -117,11 +117,6 @@ static uint32_t pop_order(base_spsc* queue) {
     return index;
 }
 
-static void signal(int descriptor) {
-    const uint64_t one = 1;
-    (void)!write(descriptor, &one, sizeof one);
-}
-
 // Either thread may set it. One that is early only looks again.
 static void wake_in(int timer, uint64_t us) {
     const struct itimerspec when = {
@@ -165,12 +160,13 @@ static bool answer(server_order* order, server_run_fn run, server_subject* subje
                               .is_question = order->is_question,
                               .argument_count = order->argument_count,
                               .until_us = until_us,
-                              .is_cut = &is_cut};
+                              .is_cut = &is_cut,
+                              .answer = &order->answer};
     for (uint32_t i = 0; i < order->argument_count; i++) {
         request.names[i] = order->names[i];
         request.values[i] = (const char*)order->values.data + order->value_offsets[i];
     }
-    run(subject, &request, &order->answer);
+    run(subject, &request);
     return is_cut;
 }
 
@@ -196,7 +192,10 @@ void server_orders_run(server_orders* self, server_run_fn run, server_subject* s
     self->left_us = until_us > at_us ? until_us - at_us : 0;
     if (base_spsc_used(self->asked) > 0 && self->left_us < SERVER_ORDERS_LEFT_US_MIN)
         wake_in(self->asks, self->period_end_us > at_us ? self->period_end_us - at_us : 0);
-    if (has_run) signal(self->descriptor);
+    if (has_run) {
+        const uint64_t one = 1;
+        (void)!write(self->descriptor, &one, sizeof one);
+    }
 }
 
 uint64_t server_orders_cuts(const server_orders* self) {

@@ -8,16 +8,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool server_answer_error(server_answer* answer, int status, const char* format, ...) {
+bool server_refuse(const server_request* request, int status, const char* format, ...) {
     char text[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
     (void)base_text_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
-    base_bytes_clear(answer->json);
-    base_json_write(answer->json, "{error=%s}", text);
-    answer->status = status;
-    answer->type = NULL;
+    server_answer_begin(request->answer, status);
+    base_json_write(request->answer->json, "{error=%s}", text);
     return false;
 }
 
@@ -28,7 +26,7 @@ const char* server_request_find(const server_request* request, const char* name)
 }
 
 bool server_request_number(const server_request* request, const char* name, uint64_t min,
-                           uint64_t max, uint64_t* value, server_answer* answer) {
+                           uint64_t max, uint64_t* value) {
     const char* text = server_request_find(request, name);
     uint64_t number;
     if (!text) return true;
@@ -36,9 +34,7 @@ bool server_request_number(const server_request* request, const char* name, uint
         *value = number;
         return true;
     }
-    return server_answer_error(answer, 400,
-                               "'%s' must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
-                               name, min, max, text);
+    return server_refuse(request, 400,
+                         "'%s' must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'", name,
+                         min, max, text);
 }
-
-// ---- arguments ----

@@ -80,15 +80,11 @@ bool http_takes_gzip(const http_visit* visit) {
     return at && strncmp(at + sizeof word - 1, ";q=0", 4) != 0;
 }
 
-static bool has_kept(const http_visit* visit, const char* tag) {
-    const char* text = MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND,
-                                                   MHD_HTTP_HEADER_IF_NONE_MATCH);
-    return text && strstr(text, tag) != NULL;
-}
-
 enum MHD_Result http_respond_kept(http_visit* visit, const char* type, const char* tag,
                                   bool is_packed, struct MHD_Response* response) {
-    const bool is_known = has_kept(visit, tag);
+    const char* text = MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND,
+                                                   MHD_HTTP_HEADER_IF_NONE_MATCH);
+    const bool is_known = text && strstr(text, tag) != NULL;
     if (is_known && response) {
         MHD_destroy_response(response);
         response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);

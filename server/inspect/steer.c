@@ -17,11 +17,11 @@
 #define WHO_BYTES 128u
 #define CONTROL_ARGUMENTS_MAX 3u
 
-// @return false: the match does not run here; `answer` says it.
-static bool runs_here(const server_subject* subject, server_answer* answer) {
+// @return false: the match does not run here; the answer says it.
+static bool runs_here(const server_subject* subject, const server_request* request) {
     if (!subject->follow) return true;
-    return server_answer_error(
-        answer, 409, "the match of another server is shown here: ask that one to change it");
+    return server_refuse(request, 409,
+                         "the match of another server is shown here: ask that one to change it");
 }
 
 // The first message.
@@ -51,105 +51,95 @@ static uint32_t take_arguments(const server_request* request,
     return count;
 }
 
-static void run_control(server_subject* subject, const server_request* request,
-                        server_answer* answer) {
+static void run_control(server_subject* subject, const server_request* request) {
     net_match_argument arguments[CONTROL_ARGUMENTS_MAX];
     const uint32_t count = take_arguments(request, arguments);
     char words[BASE_REPORT_BYTES_MAX] = "";
     const base_reporter reporter = {keep_words, words};
-    if (!runs_here(subject, answer)) return;
+    if (!runs_here(subject, request)) return;
     if (!subject->has_controls) {
-        server_answer_error(answer, 409,
-                            "the log of this match takes no controls: start the "
-                            "server with --control, --console, --http or "
-                            "--allow-edits");
+        server_refuse(request, 409,
+                      "the log of this match takes no controls: start the "
+                      "server with --control, --console, --http or --allow-edits");
         return;
     }
     const net_result result =
         net_server_control(subject->server, request->verb, arguments, count, &reporter);
     if (result != NET_OK) {
-        server_answer_error(answer, status_of(result), "%s",
-                            result == NET_ERR_CLOSED ? "the match is over"
-                            : words[0]               ? words
-                                                     : net_result_text(result));
+        server_refuse(request, status_of(result), "%s",
+                      result == NET_ERR_CLOSED ? "the match is over"
+                      : words[0]               ? words
+                                               : net_result_text(result));
         return;
     }
-    base_json_write(answer->json, "{done=%s before_tick='%ju'}", request->verb,
+    base_json_write(request->answer->json, "{done=%s before_tick='%ju'}", request->verb,
                     net_match_tick(subject->match) + 1);
 }
 
-static void run_edit(server_subject* subject, const server_request* request,
-                     server_answer* answer) {
+static void run_edit(server_subject* subject, const server_request* request) {
     if (subject->may_edit || subject->follow)
-        run_control(subject, request, answer);
+        run_control(subject, request);
     else
-        server_answer_error(answer, 403,
-                            "%s changes the match: start the server with "
-                            "--allow-edits",
-                            request->verb);
+        server_refuse(request, 403, "%s changes the match: start the server with --allow-edits",
+                      request->verb);
 }
 
-static void run_reload(server_subject* subject, const server_request* request,
-                       server_answer* answer) {
+static void run_reload(server_subject* subject, const server_request* request) {
     (void)request;
     subject->is_reload_asked = true;
-    base_json_write(answer->json, "{reloads=true}");
+    base_json_write(request->answer->json, "{reloads=true}");
 }
 
-static void run_save(server_subject* subject, const server_request* request,
-                     server_answer* answer) {
+static void run_save(server_subject* subject, const server_request* request) {
     const char* name = server_request_find(request, "name");
     const net_result result =
         subject->log ? net_log_save(subject->log, name ? name : "") : NET_ERR_CLOSED;
     if (result == NET_OK) {
-        base_json_write(answer->json, "{saves=true}");
+        base_json_write(request->answer->json, "{saves=true}");
     } else if (result == NET_ERR_FULL) {
-        server_answer_error(answer, 429, "not saved: the save before is on its way");
+        server_refuse(request, 429, "not saved: the save before is on its way");
     } else {
-        server_answer_error(answer, 409,
-                            "not saved: the log keeps no last seconds in memory (--log-ring)");
+        server_refuse(request, 409,
+                      "not saved: the log keeps no last seconds in memory (--log-ring)");
     }
 }
 
-static void run_end(server_subject* subject, const server_request* request, server_answer* answer) {
+static void run_end(server_subject* subject, const server_request* request) {
     (void)request;
     subject->is_end_asked = true;
-    base_json_write(answer->json, "{ends=true}");
+    base_json_write(request->answer->json, "{ends=true}");
 }
 
-static void run_drain(server_subject* subject, const server_request* request,
-                      server_answer* answer) {
+static void run_drain(server_subject* subject, const server_request* request) {
     uint64_t seconds = SERVER_DRAIN_S_DEFAULT;
-    if (!server_request_number(request, "seconds", 1, SERVER_DRAIN_S_MAX, &seconds, answer)) return;
+    if (!server_request_number(request, "seconds", 1, SERVER_DRAIN_S_MAX, &seconds)) return;
     subject->drain_s_asked = seconds;
-    base_json_write(answer->json, "{drains=true seconds=%ju}", seconds);
+    base_json_write(request->answer->json, "{drains=true seconds=%ju}", seconds);
 }
 
 // ---- its clock ----
 
-static void put_clock(const server_subject* subject, server_answer* answer) {
-    base_json_write(answer->json, "{paused=%i tick='%ju'}", net_server_is_paused(subject->server),
-                    net_match_tick(subject->match));
+static void put_clock(const server_subject* subject, const server_request* request) {
+    base_json_write(request->answer->json, "{paused=%i tick='%ju'}",
+                    net_server_is_paused(subject->server), net_match_tick(subject->match));
 }
 
-static void run_pause(server_subject* subject, const server_request* request,
-                      server_answer* answer) {
-    if (!runs_here(subject, answer)) return;
+static void run_pause(server_subject* subject, const server_request* request) {
+    if (!runs_here(subject, request)) return;
     net_server_pause_after(subject->server, strcmp(request->verb, "pause") == 0 ? 0 : UINT64_MAX);
-    put_clock(subject, answer);
+    put_clock(subject, request);
 }
 
-static void run_step(server_subject* subject, const server_request* request,
-                     server_answer* answer) {
+static void run_step(server_subject* subject, const server_request* request) {
     uint64_t ticks = 1;
-    if (!runs_here(subject, answer) ||
-        !server_request_number(request, "ticks", 1, STEPS_MAX, &ticks, answer))
+    if (!runs_here(subject, request) ||
+        !server_request_number(request, "ticks", 1, STEPS_MAX, &ticks))
         return;
     net_server_pause_after(subject->server, ticks);
-    put_clock(subject, answer);
+    put_clock(subject, request);
 }
 
-static void run_net(server_subject* subject, const server_request* request, server_answer* answer) {
+static void run_net(server_subject* subject, const server_request* request) {
     const char* spec = server_request_find(request, "spec");
     char words[BASE_REPORT_BYTES_MAX] = "";
     const base_reporter reporter = {keep_words, words};
@@ -157,10 +147,10 @@ static void run_net(server_subject* subject, const server_request* request, serv
     if (strcmp(spec, "off") == 0) {
         net_socket_link_set(NULL);
     } else if (!net_host_simulate_network(spec, &reporter)) {
-        server_answer_error(answer, 400, "%s", words);
+        server_refuse(request, 400, "%s", words);
         return;
     }
-    base_json_write(answer->json, "{net=%s}", spec);
+    base_json_write(request->answer->json, "{net=%s}", spec);
 }
 
 bool server_addresses_read(const char* text, net_address addresses[NET_STANDBYS_MAX],
@@ -178,39 +168,35 @@ bool server_addresses_read(const char* text, net_address addresses[NET_STANDBYS_
     return false;
 }
 
-static void run_standbys(server_subject* subject, const server_request* request,
-                         server_answer* answer) {
+static void run_standbys(server_subject* subject, const server_request* request) {
     const char* said = server_request_find(request, "addresses");
     net_address addresses[NET_STANDBYS_MAX];
     uint32_t count = 0;
     if (said && strcmp(said, "none") != 0 && !server_addresses_read(said, addresses, &count)) {
-        server_answer_error(answer, 400,
-                            "'%s': at most %u addresses of the form 10.0.0.2:7777 with ',', or "
-                            "none",
-                            said, NET_STANDBYS_MAX);
+        server_refuse(request, 400,
+                      "'%s': at most %u addresses of the form 10.0.0.2:7777 with ',', or none",
+                      said, NET_STANDBYS_MAX);
         return;
     }
     if (said) net_server_set_standbys(subject->server, addresses, count);
-    base_json_write(answer->json, "{standbys=%u}",
+    base_json_write(request->answer->json, "{standbys=%u}",
                     subject->stream ? subject->stream->status.standbys : 0);
 }
 
 // ---- who plays ----
 
-static void run_kick(server_subject* subject, const server_request* request,
-                     server_answer* answer) {
+static void run_kick(server_subject* subject, const server_request* request) {
     const char* reason = server_request_find(request, "reason");
     uint64_t client = 0;
-    if (!server_request_number(request, "client", 1, UINT32_MAX, &client, answer)) return;
+    if (!server_request_number(request, "client", 1, UINT32_MAX, &client)) return;
     if (!net_server_kick(subject->server, (uint32_t)client, reason ? reason : ""))
-        server_answer_error(answer, 404, "there is no client %" PRIu64, client);
+        server_refuse(request, 404, "there is no client %" PRIu64, client);
     else
-        base_json_write(answer->json, "{kicked=%ju}", client);
+        base_json_write(request->answer->json, "{kicked=%ju}", client);
 }
 
 // "3 bad words": the player's number of the token, else the address. Else a line of a file of bans.
-static bool read_ban(const server_subject* subject, const server_request* request, net_ban* ban,
-                     server_answer* answer) {
+static bool read_ban(const server_subject* subject, const server_request* request, net_ban* ban) {
     const char *who = server_request_find(request, "who"),
                *rest = server_request_find(request, "rest");
     char line[NET_BAN_LINE_BYTES_MAX], fault[BASE_REPORT_BYTES_MAX] = "there is no name";
@@ -220,10 +206,10 @@ static bool read_ban(const server_subject* subject, const server_request* reques
         if (base_text_format(line, sizeof line, "%s %s", who, rest ? rest : "") &&
             net_ban_parse(line, ban, fault, sizeof fault) == NET_OK)
             return true;
-        return server_answer_error(answer, 400, "%s, or the number of a client", fault);
+        return server_refuse(request, 400, "%s, or the number of a client", fault);
     }
     if (client > UINT32_MAX || !net_server_find_client(subject->server, (uint32_t)client, &peer))
-        return server_answer_error(answer, 404, "there is no client %" PRIu64, client);
+        return server_refuse(request, 404, "there is no client %" PRIu64, client);
     *ban = net_ban_of_address(&peer.identity.address, rest);
     // Who came with a token has a number that its back end gave.
     if (peer.identity.player == 0 || peer.identity.key == 0) return true;
@@ -232,31 +218,30 @@ static bool read_ban(const server_subject* subject, const server_request* reques
     return true;
 }
 
-static void run_ban(server_subject* subject, const server_request* request, server_answer* answer) {
+static void run_ban(server_subject* subject, const server_request* request) {
     net_ban ban;
     char text[WHO_BYTES];
     uint32_t ended;
-    if (!read_ban(subject, request, &ban, answer)) return;
+    if (!read_ban(subject, request, &ban)) return;
     const net_result result = net_server_ban(subject->server, &ban, &ended);
     if (result != NET_OK) {
-        server_answer_error(answer, 503, "not banned: %s", net_result_text(result));
+        server_refuse(request, 503, "not banned: %s", net_result_text(result));
         return;
     }
     net_ban_print(&ban, text, sizeof text);
-    base_json_write(answer->json, "{banned=%s ended=%u}", text, ended);
+    base_json_write(request->answer->json, "{banned=%s ended=%u}", text, ended);
 }
 
-static void run_unban(server_subject* subject, const server_request* request,
-                      server_answer* answer) {
+static void run_unban(server_subject* subject, const server_request* request) {
     net_ban ban;
     char text[WHO_BYTES];
-    if (!read_ban(subject, request, &ban, answer)) return;
+    if (!read_ban(subject, request, &ban)) return;
     if (!subject->bans || !net_bans_remove(subject->bans, &ban)) {
-        server_answer_error(answer, 404, "this is not banned");
+        server_refuse(request, 404, "this is not banned");
         return;
     }
     net_ban_print(&ban, text, sizeof text);
-    base_json_write(answer->json, "{unbanned=%s}", text);
+    base_json_write(request->answer->json, "{unbanned=%s}", text);
 }
 
 static const server_verb verbs[] = {

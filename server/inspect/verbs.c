@@ -74,54 +74,54 @@ static bool has_parameter(const server_verb* verb, const char* name) {
     return false;
 }
 
-static bool refuse_argument(const server_verb* verb, const char* name, server_answer* answer) {
-    return server_answer_error(answer, 400, "%s has no argument '%s'%s%s", verb->name, name,
-                               verb->arguments[0] ? "; it takes " : "", verb->arguments);
+static bool refuse_argument(const server_verb* verb, const char* name,
+                            const server_request* request) {
+    return server_refuse(request, 400, "%s has no argument '%s'%s%s", verb->name, name,
+                         verb->arguments[0] ? "; it takes " : "", verb->arguments);
 }
 
-static bool check_arguments(const server_verb* verb, const server_request* request,
-                            server_answer* answer) {
+static bool check_arguments(const server_verb* verb, const server_request* request) {
     for (uint32_t i = 0; i < request->argument_count; i++) {
         if (!has_parameter(verb, request->names[i]))
-            return refuse_argument(verb, request->names[i], answer);
+            return refuse_argument(verb, request->names[i], request);
         if (server_request_find(request, request->names[i]) == request->values[i]) continue;
-        return server_answer_error(answer, 400, "'%s' is given twice", request->names[i]);
+        return server_refuse(request, 400, "'%s' is given twice", request->names[i]);
     }
     const char* line = verb->arguments;
     parameter it;
     while (next_parameter(&line, &it)) {
         if (it.is_optional || server_request_find(request, it.name)) continue;
-        return server_answer_error(answer, 400, "'%s' is missing; %s takes %s", it.name, verb->name,
-                                   verb->arguments);
+        return server_refuse(request, 400, "'%s' is missing; %s takes %s", it.name, verb->name,
+                             verb->arguments);
     }
     return true;
 }
 
 // ---- from a line, to an answer ----
 
-static bool refuse_verb(const char* name, server_answer* answer) {
+static bool refuse_verb(const char* name, const server_request* request) {
     base_nearest nearest = base_nearest_begin(name);
     char hint[BASE_HINT_BYTES];
     for (uint32_t i = 0; i < server_verb_count(); i++)
         base_nearest_offer(&nearest, server_verb_at(i)->name);
-    return server_answer_error(answer, 404, "there is no '%s'%s", name,
-                               base_nearest_hint(&nearest, hint));
+    return server_refuse(request, 404, "there is no '%s'%s", name,
+                         base_nearest_hint(&nearest, hint));
 }
 
-bool server_request_read(server_request* request, char* line, server_answer* answer) {
+bool server_request_read(server_request* request, char* line) {
     line += strspn(line, " \t");
     char* rest = line + strcspn(line, " \t");
     if (*rest) *rest++ = 0;
     const server_verb* verb = server_verb_find(line);
     request->verb = line;
     request->argument_count = 0;
-    if (!verb) return refuse_verb(line, answer);
+    if (!verb) return refuse_verb(line, request);
     const char* parameters = verb->arguments;
     parameter it;
     for (;;) {
         rest += strspn(rest, " \t");
         if (!*rest) return true;
-        if (!next_parameter(&parameters, &it)) return refuse_argument(verb, rest, answer);
+        if (!next_parameter(&parameters, &it)) return refuse_argument(verb, rest, request);
         char* value = rest;
         rest += it.takes_rest ? strlen(rest) : strcspn(rest, " \t");
         if (*rest) *rest++ = 0;
@@ -152,23 +152,19 @@ static void note(const server_subject* subject, const server_request* request) {
     base_report(subject->reporter, NULL, 0, "note: operator: %s%s", request->verb, text);
 }
 
-void server_verb_run(server_subject* subject, const server_request* request,
-                     server_answer* answer) {
+void server_verb_run(server_subject* subject, const server_request* request) {
     BASE_ASSERT(subject && request->argument_count <= SERVER_ARGUMENTS_MAX);
     const server_verb* verb = server_verb_find(request->verb);
-    base_bytes_clear(answer->json);
-    answer->status = 200;
-    answer->type = NULL;
-    answer->stream_hz = 0;
+    server_answer_begin(request->answer, 200);
     if (!verb) {
-        refuse_verb(request->verb, answer);
+        refuse_verb(request->verb, request);
     } else if (verb->right > request->right) {
-        server_answer_error(answer, 403, "%s is for operators", verb->name);
+        server_refuse(request, 403, "%s is for operators", verb->name);
     } else if (verb->is_change && request->is_question) {
-        server_answer_error(answer, 405, "%s changes something: POST it", verb->name);
-    } else if (check_arguments(verb, request, answer)) {
-        if (request->is_question) answer->stream_hz = rate_of(verb, request);
-        verb->run(subject, request, answer);
-        if (verb->is_change && answer->status == 200) note(subject, request);
+        server_refuse(request, 405, "%s changes something: POST it", verb->name);
+    } else if (check_arguments(verb, request)) {
+        if (request->is_question) request->answer->stream_hz = rate_of(verb, request);
+        verb->run(subject, request);
+        if (verb->is_change && request->answer->status == 200) note(subject, request);
     }
 }

@@ -26,6 +26,14 @@ typedef enum server_right {
     SERVER_OPERATOR,
 } server_right;
 
+/// The caller clears it. Its buffer keeps its memory from one answer to the next.
+typedef struct server_answer {
+    int status;         ///< 200, or an error: 400, 403, 404, 409, 413, 429, 503
+    const char* type;   ///< NULL: application/json
+    base_bytes* json;   ///< or what `type` says
+    uint32_t stream_hz; ///< of the verb: a question goes on at this rate; 0: this is all
+} server_answer;
+
 /// A question or an order. Texts are UTF-8, borrowed for the call.
 typedef struct server_request {
     const char* verb;
@@ -37,19 +45,11 @@ typedef struct server_request {
     char given[SERVER_ARGUMENTS_MAX][SERVER_ARGUMENT_NAME_BYTES]; ///< of server_request_read
     uint64_t until_us; ///< of net_loop_now_us: a list ends here, and says so ("cut":true)
     bool* is_cut;      ///< set when it was over before the list; NULL: no matter
+    server_answer* answer;
 } server_request;
 
-/// The caller clears it. Its buffer keeps its memory from one answer to the next.
-typedef struct server_answer {
-    int status;         ///< 200, or an error: 400, 403, 404, 409, 413, 429, 503
-    const char* type;   ///< NULL: application/json
-    base_bytes* json;   ///< or what `type` says
-    uint32_t stream_hz; ///< of the verb: a question goes on at this rate; 0: this is all
-} server_answer;
-
 /// How requests are answered: server_verb_run, or what a test puts in its place.
-typedef void (*server_run_fn)(server_subject* subject, const server_request* request,
-                              server_answer* answer);
+typedef void (*server_run_fn)(server_subject* subject, const server_request* request);
 
 typedef struct server_verb {
     const char* name;
@@ -86,11 +86,11 @@ const server_verb* server_verb_find(const char* name);
 
 /// Check a request against its verb (name, right, arguments) and run it.
 /// A server_run_fn.
-void server_verb_run(server_subject* subject, const server_request* request, server_answer* answer);
+void server_verb_run(server_subject* subject, const server_request* request);
 /// Read "VERB VALUE VALUE..." as a person writes it; `line` is cut into pieces that `request`
 /// borrows. right and until_us stay as they are.
-/// @return false: there is no such verb, or it has no more arguments; `answer` says it.
-BASE_MUST_USE bool server_request_read(server_request* request, char* line, server_answer* answer);
+/// @return false: there is no such verb, or it has no more arguments; the answer says it.
+BASE_MUST_USE bool server_request_read(server_request* request, char* line);
 
 /// Read "10.0.0.2:7777,[fd00::2]:7777". Names are not looked up: that may take seconds.
 /// @return false: too many, or one is none.
@@ -99,10 +99,14 @@ BASE_MUST_USE bool server_addresses_read(const char* text, net_address addresses
 /// @return the value of an argument; NULL: it is not given.
 const char* server_request_find(const server_request* request, const char* name);
 /// Read a number that is `value` when it is not given.
-/// @return false: it is none, or outside of [min, max]; `answer` says so.
+/// @return false: it is none, or outside of [min, max]; the answer says so.
 BASE_MUST_USE bool server_request_number(const server_request* request, const char* name,
-                                         uint64_t min, uint64_t max, uint64_t* value,
-                                         server_answer* answer);
+                                         uint64_t min, uint64_t max, uint64_t* value);
+/// Drop what the answer has. It is JSON, and no stream.
+static inline void server_answer_begin(server_answer* answer, int status) {
+    base_bytes_clear(answer->json);
+    *answer = (server_answer){.status = status, .json = answer->json};
+}
 /// Drop what the answer has, and make it {"error":"SENTENCE"} with this status. @return false.
-bool server_answer_error(server_answer* answer, int status, const char* format, ...)
+bool server_refuse(const server_request* request, int status, const char* format, ...)
     BASE_PRINTF(3, 4);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "view.h"
 
-#include "base/text.h"
 #include "ecs/inspect.h"
 #include "net/socket.h"
 
@@ -123,25 +122,25 @@ bool view_read_entity(const ecs_world* world, const char* text, ecs_entity* enti
 }
 
 bool view_find_entity(const server_subject* subject, const server_request* request,
-                      const char* name, bool must_live, ecs_entity* entity, server_answer* answer) {
+                      const char* name, bool must_live, ecs_entity* entity) {
     const ecs_world* world = net_match_world(subject->match);
     const char* text = server_request_find(request, name);
     const bool is_read = text && view_read_entity(world, text, entity);
     if (is_read && (!must_live || ecs_is_alive(world, *entity))) return true;
     if (is_read)
-        server_answer_error(answer, 404, "entity %s does not live", text);
+        server_refuse(request, 404, "entity %s does not live", text);
     else
-        server_answer_error(answer, 400, "an entity is INDEX:GENERATION, as 17:1, not '%s'",
-                            text ? text : "");
+        server_refuse(request, 400, "an entity is INDEX:GENERATION, as 17:1, not '%s'",
+                      text ? text : "");
     return false;
 }
 
 bool view_find_client(const server_subject* subject, const server_request* request,
-                      const char* name, net_live_peer* peer, server_answer* answer) {
+                      const char* name, net_live_peer* peer) {
     uint64_t client = 0;
-    if (!server_request_number(request, name, 1, UINT32_MAX, &client, answer)) return false;
+    if (!server_request_number(request, name, 1, UINT32_MAX, &client)) return false;
     if (net_server_find_client(subject->server, (uint32_t)client, peer)) return true;
-    return server_answer_error(answer, 404, "there is no client %" PRIu64, client);
+    return server_refuse(request, 404, "there is no client %" PRIu64, client);
 }
 
 ecs_component_id view_find_component(const ecs_world* world, const char* name, size_t name_bytes,
@@ -173,18 +172,17 @@ ecs_tick view_tick_of(const server_subject* subject, const server_request* reque
     return tick > delay ? tick - delay : 0;
 }
 
-bool view_may_look(const server_subject* subject, const server_request* request,
-                   server_answer* answer) {
+bool view_may_look(const server_subject* subject, const server_request* request) {
     if (view_may_see_now(subject, request->right)) return true;
     if (hides(subject))
-        server_answer_error(answer, 403,
-                            "this game hides things from players: only an operator may look into "
-                            "its world");
+        server_refuse(request, 403,
+                      "this game hides things from players: only an operator may look into "
+                      "its world");
     else
-        server_answer_error(answer, 403,
-                            "readers see this match %" PRIu64 " s late: only an operator may look "
-                            "into its world",
-                            subject->reader_delay_s);
+        server_refuse(request, 403,
+                      "readers see this match %" PRIu64 " s late: only an operator may look "
+                      "into its world",
+                      subject->reader_delay_s);
     return false;
 }
 

@@ -31,13 +31,12 @@ void view_formatted(base_bytes* json, const ecs_world* world, ecs_component_id i
 
 /// Read "I:G", or "I" for the living generation of an index. @return false: it is neither.
 BASE_MUST_USE bool view_read_entity(const ecs_world* world, const char* text, ecs_entity* entity);
-/// Read the argument `name`, an entity. @return false: `answer` says why.
+/// Read the argument `name`, an entity. @return false: the answer says why.
 BASE_MUST_USE bool view_find_entity(const server_subject* subject, const server_request* request,
-                                    const char* name, bool must_live, ecs_entity* entity,
-                                    server_answer* answer);
-/// Read the argument `name`, a client that is here. @return false: `answer` says why.
+                                    const char* name, bool must_live, ecs_entity* entity);
+/// Read the argument `name`, a client that is here. @return false: the answer says why.
 BASE_MUST_USE bool view_find_client(const server_subject* subject, const server_request* request,
-                                    const char* name, net_live_peer* peer, server_answer* answer);
+                                    const char* name, net_live_peer* peer);
 /// Find a component; `nearest` gets all names (NULL: without a hint). Not counted as a look-up
 /// of the game. @return ECS_COMPONENT_NONE.
 ecs_component_id view_find_component(const ecs_world* world, const char* name, size_t name_bytes,
@@ -47,9 +46,8 @@ ecs_component_id view_find_component(const ecs_world* world, const char* name, s
 /// from players or with --http delay. What no answer has for him then: values and places, how many
 /// entities there are of what, what a client sees, what is sent of which, and the tick.
 bool view_may_see_now(const server_subject* subject, server_right right);
-/// The same for an answer that is about nothing else. @return false: `answer` says why not.
-BASE_MUST_USE bool view_may_look(const server_subject* subject, const server_request* request,
-                                 server_answer* answer);
+/// The same for an answer that is about nothing else. @return false: the answer says why not.
+BASE_MUST_USE bool view_may_look(const server_subject* subject, const server_request* request);
 /// May the caller see this component? Readers see what is replicated to all.
 bool view_may_see(const server_request* request, const ecs_template_component* component);
 /// Has the time of the answer passed? Ask it where more would follow: the list ends as

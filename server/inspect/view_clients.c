@@ -96,14 +96,6 @@ static void put_details(base_bytes* json, const net_live_peer* peer, bool may_se
                     net_end_name(report->end));
 }
 
-static void put_identity(base_bytes* json, const net_live_peer* peer) {
-    char text[NET_ADDRESS_TEXT_BYTES];
-    if (peer->identity.address.port != 0 &&
-        net_address_print(&peer->identity.address, text, sizeof text))
-        base_json_write(json, "address=%s", text);
-    if (peer->identity.player != 0) base_json_write(json, "player_id='%ju'", peer->identity.player);
-}
-
 void view_put_clients(base_bytes* json, server_subject* subject, const server_request* request,
                       uint32_t first, uint64_t limit) {
     uint32_t place = first;
@@ -151,34 +143,40 @@ static bool put_gone(const server_subject* subject, const server_request* reques
     return false;
 }
 
-static void put_client(const server_subject* subject, const server_request* request,
-                       server_answer* answer) {
+static void put_client(const server_subject* subject, const server_request* request) {
     net_live_peer peer;
     const bool may_see = view_may_see_now(subject, request->right);
-    base_bytes* json = answer->json;
-    if (!view_find_client(subject, request, "id", &peer, answer)) {
-        if (answer->status == 404 && put_gone(subject, request, json)) answer->status = 200;
+    base_bytes* json = request->answer->json;
+    if (!view_find_client(subject, request, "id", &peer)) {
+        if (request->answer->status == 404 && put_gone(subject, request, json))
+            request->answer->status = 200;
         return;
     }
     base_json_write(json, "{");
     put_summary(json, &peer, may_see);
     put_details(json, &peer, may_see);
-    if (request->right == SERVER_OPERATOR) put_identity(json, &peer);
+    if (request->right == SERVER_OPERATOR) {
+        char text[NET_ADDRESS_TEXT_BYTES];
+        if (peer.identity.address.port != 0 &&
+            net_address_print(&peer.identity.address, text, sizeof text))
+            base_json_write(json, "address=%s", text);
+        if (peer.identity.player != 0)
+            base_json_write(json, "player_id='%ju'", peer.identity.player);
+    }
     base_json_write(json, "warnings=[");
     (void)put_warnings(json, subject, &peer, may_see);
     base_json_write(json, "]}");
 }
 
-static void run_clients(server_subject* subject, const server_request* request,
-                        server_answer* answer) {
+static void run_clients(server_subject* subject, const server_request* request) {
     uint64_t after = 0, limit = CLIENTS_DEFAULT;
-    if (!server_request_number(request, "after", 0, UINT32_MAX, &after, answer) ||
-        !server_request_number(request, "limit", 1, CLIENTS_MAX, &limit, answer))
+    if (!server_request_number(request, "after", 0, UINT32_MAX, &after) ||
+        !server_request_number(request, "limit", 1, CLIENTS_MAX, &limit))
         return;
     if (server_request_find(request, "id"))
-        put_client(subject, request, answer);
+        put_client(subject, request);
     else
-        view_put_clients(answer->json, subject, request, (uint32_t)after, limit);
+        view_put_clients(request->answer->json, subject, request, (uint32_t)after, limit);
 }
 
 // ---- why ----
@@ -216,36 +214,30 @@ static void put_sending(base_bytes* json, const net_explanation* it) {
     base_json_write(json, "newest_packet_tick='%ju'", it->newest_packet_tick);
 }
 
-static void put_components(base_bytes* json, const net_explanation* it) {
+static void run_why(server_subject* subject, const server_request* request) {
+    net_live_peer peer;
+    ecs_entity entity;
+    net_explanation it;
+    if (!view_may_look(subject, request) || !view_find_client(subject, request, "id", &peer) ||
+        !view_find_entity(subject, request, "entity", false, &entity))
+        return;
+    if (!net_server_explain(subject->server, peer.peer.client, entity, &it)) {
+        server_refuse(request, 409, "client %" PRIu32 " has not begun to play", peer.peer.client);
+        return;
+    }
+    base_bytes* json = request->answer->json;
+    base_json_write(json, "{client=%u entity=%s template=%s tick='%ju'", it.client,
+                    VIEW_ENTITY(it.entity), it.template_name, it.tick);
+    put_scope(json, &it);
+    put_sending(json, &it);
     base_json_write(json, "components=[");
-    for (uint32_t i = 0; i < it->component_count; i++) {
-        const net_explained_component* component = &it->components[i];
+    for (uint32_t i = 0; i < it.component_count; i++) {
+        const net_explained_component* component = &it.components[i];
         base_json_write(json, "{name=%s class=%s visible=%i varsize=%i waits=%i unconfirmed=%i}",
                         component->name, component->class_name, component->is_visible,
                         component->is_varsize, component->waits, component->is_unconfirmed);
     }
     base_json_write(json, "]");
-}
-
-static void run_why(server_subject* subject, const server_request* request, server_answer* answer) {
-    net_live_peer peer;
-    ecs_entity entity;
-    net_explanation it;
-    if (!view_may_look(subject, request, answer) ||
-        !view_find_client(subject, request, "id", &peer, answer) ||
-        !view_find_entity(subject, request, "entity", false, &entity, answer))
-        return;
-    if (!net_server_explain(subject->server, peer.peer.client, entity, &it)) {
-        server_answer_error(answer, 409, "client %" PRIu32 " has not begun to play",
-                            peer.peer.client);
-        return;
-    }
-    base_bytes* json = answer->json;
-    base_json_write(json, "{client=%u entity=%s template=%s tick='%ju'", it.client,
-                    VIEW_ENTITY(it.entity), it.template_name, it.tick);
-    put_scope(json, &it);
-    put_sending(json, &it);
-    put_components(json, &it);
     base_json_write(json, "}");
 }
 

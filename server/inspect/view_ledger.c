@@ -27,15 +27,6 @@ static void keep_line(void* context, const net_ledger_line* line) {
     if (self->count < LEDGER_LINES_MAX) self->lines[self->count++] = *line;
 }
 
-static void put_name(base_bytes* json, net_ledger_by by, const net_ledger_line* line) {
-    if (by == NET_LEDGER_CLIENT && line->client)
-        base_json_write(json, "name='%ju' player=%s", (uintmax_t)line->client, line->name);
-    else if (by == NET_LEDGER_ENTITY && line->entity != ECS_ENTITY_NONE)
-        base_json_write(json, "name=%s template=%s", VIEW_ENTITY(line->entity), line->name);
-    else
-        base_json_write(json, "name=%s", line->name);
-}
-
 static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* found,
                        const net_ledger_span* span) {
     base_json_write(json, "{by=%s seconds=%u bits='%ju' history_bits=[", ways[by], span->seconds,
@@ -46,7 +37,12 @@ static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* f
     for (uint32_t i = 0; i < found->count; i++) {
         const net_ledger_line* line = &found->lines[i];
         base_json_write(json, "{");
-        put_name(json, by, line);
+        if (by == NET_LEDGER_CLIENT && line->client)
+            base_json_write(json, "name='%ju' player=%s", (uintmax_t)line->client, line->name);
+        else if (by == NET_LEDGER_ENTITY && line->entity != ECS_ENTITY_NONE)
+            base_json_write(json, "name=%s template=%s", VIEW_ENTITY(line->entity), line->name);
+        else
+            base_json_write(json, "name=%s", line->name);
         if (line->cause) base_json_write(json, "cause=%s", line->cause);
         base_json_write(json, "bits='%ju' bytes_s=%f share=%a}", line->bits,
                         span->seconds ? (double)line->bits / 8.0 / span->seconds : 0.0,
@@ -55,7 +51,7 @@ static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* f
     base_json_write(json, "] cut=%i}", span->is_cut);
 }
 
-static bool find_way(const server_request* request, net_ledger_by* by, server_answer* answer) {
+static bool find_way(const server_request* request, net_ledger_by* by) {
     const char* text = server_request_find(request, "by");
     *by = NET_LEDGER_COMPONENT;
     if (!text) return true;
@@ -64,51 +60,44 @@ static bool find_way(const server_request* request, net_ledger_by* by, server_an
         *by = (net_ledger_by)i;
         return true;
     }
-    return server_answer_error(
-        answer, 400, "'by' is component, template, cause, client, entity or both, not '%s'", text);
+    return server_refuse(
+        request, 400, "'by' is component, template, cause, client, entity or both, not '%s'", text);
 }
 
-static void run_ledger(server_subject* subject, const server_request* request,
-                       server_answer* answer) {
+static void run_ledger(server_subject* subject, const server_request* request) {
     ledger_lines found = {.count = 0};
     net_ledger_by by;
     net_ledger_span span;
-    if (!find_way(request, &by, answer) || (by != NET_LEDGER_CAUSE && by != NET_LEDGER_CLIENT &&
-                                            !view_may_look(subject, request, answer)))
+    if (!find_way(request, &by) ||
+        (by != NET_LEDGER_CAUSE && by != NET_LEDGER_CLIENT && !view_may_look(subject, request)))
         return;
     net_server_ledger(subject->server, by, LEDGER_LINES_MAX, keep_line, &found, &span);
-    put_ledger(answer->json, by, &found, &span);
+    put_ledger(request->answer->json, by, &found, &span);
 }
 
 // ---- a packet ----
 
-static void put_part(base_bytes* json, const net_packet_part* part) {
-    base_json_write(json, "{offset=%u bits=%u depth=%u name=%s cause=%s", part->first_bit,
-                    part->bits, part->depth, part->what, part->cause);
-    if (part->entity == ECS_ENTITY_NONE)
-        base_json_write(json, "entity=%s", "");
-    else
-        base_json_write(json, "entity=%s", VIEW_ENTITY(part->entity));
-    base_json_write(json, "component=%s value=%s}", part->component, part->value);
-}
-
-static void run_packet(server_subject* subject, const server_request* request,
-                       server_answer* answer) {
+static void run_packet(server_subject* subject, const server_request* request) {
     uint64_t client = 0;
-    if (!server_request_number(request, "client", 1, UINT32_MAX, &client, answer)) return;
+    if (!server_request_number(request, "client", 1, UINT32_MAX, &client)) return;
     const net_packet* packet = net_server_packet(subject->server, (uint32_t)client);
     if (!packet) {
-        server_answer_error(answer, 404,
-                            "no packet was sent to client %" PRIu64 " since it is asked for: ask "
-                            "again",
-                            client);
+        server_refuse(request, 404,
+                      "no packet was sent to client %" PRIu64 " since it is asked for: ask again",
+                      client);
         return;
     }
-    base_bytes* json = answer->json;
+    base_bytes* json = request->answer->json;
     base_json_write(json, "{client=%u seq=%u tick='%ju' bits=%u is_solo=%i parts=[", packet->client,
                     packet->seq, packet->tick, packet->bits, packet->is_solo);
-    for (uint32_t i = 0; i < packet->part_count; i++)
-        put_part(json, &packet->parts[i]);
+    for (uint32_t i = 0; i < packet->part_count; i++) {
+        const net_packet_part* part = &packet->parts[i];
+        base_json_write(
+            json, "{offset=%u bits=%u depth=%u name=%s cause=%s entity=%s component=%s value=%s}",
+            part->first_bit, part->bits, part->depth, part->what, part->cause,
+            part->entity == ECS_ENTITY_NONE ? "" : VIEW_ENTITY(part->entity), part->component,
+            part->value);
+    }
     base_json_write(json, "]}");
 }
 

@@ -31,13 +31,13 @@ typedef struct bound_query {
 // ---- binding ----
 
 static bool bind_component(const ecs_world* world, const char* name, size_t name_bytes,
-                           uint32_t column, ecs_component_id* id, server_answer* answer) {
+                           uint32_t column, ecs_component_id* id, const server_request* request) {
     char hint[BASE_HINT_BYTES];
     base_nearest nearest = base_nearest_begin(name);
     *id = view_find_component(world, name, name_bytes, &nearest);
     if (*id != ECS_COMPONENT_NONE) return true;
-    return server_answer_error(answer, 400, "column %u: no component \"%s\"%s", column, name,
-                               base_nearest_hint(&nearest, hint));
+    return server_refuse(request, 400, "column %u: no component \"%s\"%s", column, name,
+                         base_nearest_hint(&nearest, hint));
 }
 
 static ecs_template_id find_template(const ecs_world* world, const char* name,
@@ -50,12 +50,12 @@ static ecs_template_id find_template(const ecs_world* world, const char* name,
     return ECS_TEMPLATE_NONE;
 }
 
-static bool bind_terms(const ecs_world* world, bound_query* bound, server_answer* answer) {
+static bool bind_terms(const ecs_world* world, bound_query* bound, const server_request* request) {
     for (uint32_t i = 0; i < bound->query.term_count; i++) {
         const server_query_term* term = &bound->query.terms[i];
         if (term->use != SERVER_QUERY_TEMPLATE) {
             if (!bind_component(world, term->name, strlen(term->name), term->column,
-                                &bound->components[i], answer))
+                                &bound->components[i], request))
                 return false;
             continue;
         }
@@ -63,8 +63,8 @@ static bool bind_terms(const ecs_world* world, bound_query* bound, server_answer
         base_nearest nearest = base_nearest_begin(term->name);
         bound->templates[i] = find_template(world, term->name, &nearest);
         if (bound->templates[i] != ECS_TEMPLATE_NONE) continue;
-        return server_answer_error(answer, 400, "column %u: no template \"%s\"%s", term->column,
-                                   term->name, base_nearest_hint(&nearest, hint));
+        return server_refuse(request, 400, "column %u: no template \"%s\"%s", term->column,
+                             term->name, base_nearest_hint(&nearest, hint));
     }
     return true;
 }
@@ -76,13 +76,13 @@ static bool is_comparable(const ecs_field* field, server_query_kind kind) {
 
 // "pos.x", or a component with one number. Names of components may have points too.
 static bool bind_condition(const ecs_world* world, bound_query* bound, uint32_t i,
-                           server_answer* answer) {
+                           const server_request* request) {
     const server_query_condition* condition = &bound->query.conditions[i];
     const char* name = condition->name;
     const char* point = strrchr(name, '.');
     const ecs_component_id whole = view_find_component(world, name, strlen(name), NULL);
     const size_t size = whole || !point ? strlen(name) : (size_t)(point - name);
-    if (!bind_component(world, name, size, condition->column, &bound->tested[i], answer))
+    if (!bind_component(world, name, size, condition->column, &bound->tested[i], request))
         return false;
     const ecs_component* component = ecs_component_get(world, bound->tested[i]);
     const ecs_type* type = ecs_type_get(world, component->type);
@@ -95,26 +95,26 @@ static bool bind_condition(const ecs_world* world, bound_query* bound, uint32_t 
         if (wanted ? strcmp(type->fields[k].name, wanted) == 0 : count == 1)
             found = &type->fields[k];
     if (!found && count > 1)
-        server_answer_error(answer, 400, "column %u: %s has %u fields: name one, as %s.%s",
-                            condition->column, component->name, count, component->name,
-                            type->fields[0].name);
+        server_refuse(request, 400, "column %u: %s has %u fields: name one, as %s.%s",
+                      condition->column, component->name, count, component->name,
+                      type->fields[0].name);
     else if (!found || found->count != 1 || !is_comparable(found, condition->kind))
-        server_answer_error(answer, 400, "column %u: %s cannot be compared with that",
-                            condition->column, name);
+        server_refuse(request, 400, "column %u: %s cannot be compared with that", condition->column,
+                      name);
     else
         bound->fields[i] = found;
     return bound->fields[i] != NULL;
 }
 
 static bool bind(const ecs_world* world, const char* text, bound_query* bound,
-                 server_answer* answer) {
+                 const server_request* request) {
     char fault[SERVER_QUERY_FAULT_BYTES];
     *bound = (bound_query){.query.term_count = 0};
     if (!server_query_parse(text, &bound->query, fault))
-        return server_answer_error(answer, 400, "%s", fault);
-    if (!bind_terms(world, bound, answer)) return false;
+        return server_refuse(request, 400, "%s", fault);
+    if (!bind_terms(world, bound, request)) return false;
     for (uint32_t i = 0; i < bound->query.condition_count; i++)
-        if (!bind_condition(world, bound, i, answer)) return false;
+        if (!bind_condition(world, bound, i, request)) return false;
     return true;
 }
 
@@ -174,59 +174,36 @@ static bool is_column(const server_query_term* term) {
     return term->use == SERVER_QUERY_HAS || term->use == SERVER_QUERY_MAY_HAVE;
 }
 
-static void put_columns(base_bytes* json, const ecs_world* world, const bound_query* bound) {
-    base_json_write(json, "columns=[");
-    for (uint32_t i = 0; i < bound->query.term_count; i++) {
-        if (!is_column(&bound->query.terms[i])) continue;
-        const ecs_component* component = ecs_component_get(world, bound->components[i]);
-        base_json_write(json, "{name=%s type=%s", component->name,
-                        ecs_type_get(world, component->type)->name);
-        view_first_remarks(json, world, bound->components[i]);
-        base_json_write(json, "}");
-    }
-    base_json_write(json, "]");
-}
-
-static void put_row(base_bytes* json, const ecs_world* world, const bound_query* bound,
-                    const server_request* request, ecs_entity entity, const ecs_template* is_a) {
-    base_json_write(json, "{entity=%s template=%s values=[", VIEW_ENTITY(entity), is_a->name);
-    for (uint32_t i = 0; i < bound->query.term_count; i++) {
-        if (!is_column(&bound->query.terms[i])) continue;
-        const ecs_component_id id = bound->components[i];
-        view_value(json, world, id,
-                   is_seen(request, is_a, id) ? ecs_find(world, entity, id) : NULL);
-    }
-    base_json_write(json, "]}");
-}
-
-static bool read_cursor(const ecs_world* world, const server_request* request, ecs_entity* after,
-                        server_answer* answer) {
+static bool read_cursor(const ecs_world* world, const server_request* request, ecs_entity* after) {
     const char* text = server_request_find(request, "after");
     *after = ECS_ENTITY_NONE;
     if (!text || !text[0] || view_read_entity(world, text, after)) return true;
-    return server_answer_error(
-        answer, 400, "'after' must be an entity as the answer before has it, not '%s'", text);
+    return server_refuse(request, 400,
+                         "'after' must be an entity as the answer before has it, not '%s'", text);
 }
 
-static void cut_at(base_bytes* json, ecs_entity entity) {
-    base_json_write(json, "cut=%i", entity != ECS_ENTITY_NONE);
-    if (entity != ECS_ENTITY_NONE) base_json_write(json, "next=%s", VIEW_ENTITY(entity));
-}
-
-static void run_query(server_subject* subject, const server_request* request,
-                      server_answer* answer) {
+static void run_query(server_subject* subject, const server_request* request) {
     const ecs_world* world = net_match_world(subject->match);
     const char* text = server_request_find(request, "q");
     bound_query bound;
     uint64_t limit = ROWS_DEFAULT, rows = 0, steps = 0;
     ecs_entity at;
-    if (!view_may_look(subject, request, answer) ||
-        !server_request_number(request, "limit", 1, ROWS_MAX, &limit, answer) ||
-        !read_cursor(world, request, &at, answer) || !bind(world, text ? text : "", &bound, answer))
+    if (!view_may_look(subject, request) ||
+        !server_request_number(request, "limit", 1, ROWS_MAX, &limit) ||
+        !read_cursor(world, request, &at) || !bind(world, text ? text : "", &bound, request))
         return;
-    base_bytes* json = answer->json;
+    base_bytes* json = request->answer->json;
     base_json_write(json, "{q=%s tick='%ju'", text, view_tick_of(subject, request));
-    put_columns(json, world, &bound);
+    base_json_write(json, "columns=[");
+    for (uint32_t i = 0; i < bound.query.term_count; i++) {
+        if (!is_column(&bound.query.terms[i])) continue;
+        const ecs_component* component = ecs_component_get(world, bound.components[i]);
+        base_json_write(json, "{name=%s type=%s", component->name,
+                        ecs_type_get(world, component->type)->name);
+        view_first_remarks(json, world, bound.components[i]);
+        base_json_write(json, "}");
+    }
+    base_json_write(json, "]");
     base_json_write(json, "rows=[");
     ecs_entity cut = ECS_ENTITY_NONE;
     for (ecs_entity next; (next = ecs_entity_next(world, at)) != ECS_ENTITY_NONE; at = next) {
@@ -237,11 +214,19 @@ static void run_query(server_subject* subject, const server_request* request,
         }
         const ecs_template* is_a = ecs_template_get(world, ecs_entity_template(world, next));
         if (!has_terms(&bound, request, is_a) || !holds(world, &bound, next)) continue;
-        put_row(json, world, &bound, request, next, is_a);
+        base_json_write(json, "{entity=%s template=%s values=[", VIEW_ENTITY(next), is_a->name);
+        for (uint32_t i = 0; i < bound.query.term_count; i++) {
+            if (!is_column(&bound.query.terms[i])) continue;
+            const ecs_component_id id = bound.components[i];
+            view_value(json, world, id,
+                       is_seen(request, is_a, id) ? ecs_find(world, next, id) : NULL);
+        }
+        base_json_write(json, "]}");
         rows++;
     }
     base_json_write(json, "]");
-    cut_at(json, cut);
+    base_json_write(json, "cut=%i", cut != ECS_ENTITY_NONE);
+    if (cut != ECS_ENTITY_NONE) base_json_write(json, "next=%s", VIEW_ENTITY(cut));
     base_json_write(json, "}");
 }
 
@@ -288,14 +273,13 @@ static void put_fields(base_bytes* json, const ecs_world* world, ecs_component_i
     base_json_write(json, "]");
 }
 
-static void run_entity(server_subject* subject, const server_request* request,
-                       server_answer* answer) {
+static void run_entity(server_subject* subject, const server_request* request) {
     ecs_world* world = net_match_world(subject->match);
     ecs_entity entity;
-    if (!view_may_look(subject, request, answer) ||
-        !view_find_entity(subject, request, "id", true, &entity, answer))
+    if (!view_may_look(subject, request) ||
+        !view_find_entity(subject, request, "id", true, &entity))
         return;
-    base_bytes* json = answer->json;
+    base_bytes* json = request->answer->json;
     const ecs_template* is_a = ecs_template_get(world, ecs_entity_template(world, entity));
     base_json_write(json, "{entity=%s template=%s tick='%ju' is_replicated=%i", VIEW_ENTITY(entity),
                     is_a->name, view_tick_of(subject, request), is_a->is_replicated);

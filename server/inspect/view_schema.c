@@ -13,13 +13,13 @@
 // ---- templates ----
 
 // A list from the argument "after" on, cut when it is late or long.
-static void put_page(server_subject* subject, const server_request* request, server_answer* answer,
-                     const char* key, uint32_t count,
+static void put_page(server_subject* subject, const server_request* request, const char* key,
+                     uint32_t count,
                      void (*put)(base_bytes* json, const server_subject* subject,
                                  const server_request* request, uint32_t id)) {
     uint64_t after = 0, id;
-    if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
-    base_bytes* json = answer->json;
+    if (!server_request_number(request, "after", 0, UINT16_MAX, &after)) return;
+    base_bytes* json = request->answer->json;
     base_json_write(json, "{%s=[", key);
     for (id = after + 1; id <= count; id++) {
         if (id > after + 1 && (view_is_late(request) || json->size > VIEW_BYTES_MAX)) break;
@@ -74,10 +74,9 @@ static void put_template(base_bytes* json, const server_subject* subject,
     base_json_write(json, "]}");
 }
 
-static void run_templates(server_subject* subject, const server_request* request,
-                          server_answer* answer) {
-    put_page(subject, request, answer, "templates",
-             ecs_template_count(net_match_world(subject->match)), put_template);
+static void run_templates(server_subject* subject, const server_request* request) {
+    put_page(subject, request, "templates", ecs_template_count(net_match_world(subject->match)),
+             put_template);
 }
 
 // ---- components ----
@@ -121,10 +120,9 @@ static void put_component(base_bytes* json, const server_subject* subject,
     base_json_write(json, "]}");
 }
 
-static void run_components(server_subject* subject, const server_request* request,
-                           server_answer* answer) {
-    put_page(subject, request, answer, "components",
-             ecs_component_count(net_match_world(subject->match)), put_component);
+static void run_components(server_subject* subject, const server_request* request) {
+    put_page(subject, request, "components", ecs_component_count(net_match_world(subject->match)),
+             put_component);
 }
 
 // ---- systems ----
@@ -178,18 +176,6 @@ static bool is_in_stage(const ecs_world* world, const char* system) {
     return false;
 }
 
-// Those that only handle events: they have neither order nor time of their own.
-static void put_handlers(base_bytes* json, const ecs_world* world) {
-    ecs_user user = {0};
-    bool is_present;
-    while (ecs_inspect_system(world, &user, &is_present)) {
-        if (!is_present || is_in_stage(world, user.name)) continue;
-        base_json_write(json, "{name=%s", user.name);
-        put_touched(json, world, user.name);
-        base_json_write(json, "}");
-    }
-}
-
 static uint64_t sum_times(const ecs_world* world) {
     uint64_t sum = 0;
     ecs_system_times times;
@@ -199,10 +185,9 @@ static uint64_t sum_times(const ecs_world* world) {
     return sum;
 }
 
-static void run_systems(server_subject* subject, const server_request* request,
-                        server_answer* answer) {
+static void run_systems(server_subject* subject, const server_request* request) {
     ecs_world* world = net_match_world(subject->match);
-    base_bytes* json = answer->json;
+    base_bytes* json = request->answer->json;
     const bool may_see = view_may_see_now(subject, request->right);
     const uint64_t watched_us = server_meter_watch(subject->meter, world, net_loop_now_us());
     const uint64_t whole_ns = sum_times(world);
@@ -219,7 +204,15 @@ static void run_systems(server_subject* subject, const server_request* request,
         base_json_write(json, "]}");
     }
     base_json_write(json, "] handlers=[");
-    put_handlers(json, world);
+    // Those that only handle events: they have neither order nor time of their own.
+    ecs_user user = {0};
+    bool is_present;
+    while (ecs_inspect_system(world, &user, &is_present)) {
+        if (!is_present || is_in_stage(world, user.name)) continue;
+        base_json_write(json, "{name=%s", user.name);
+        put_touched(json, world, user.name);
+        base_json_write(json, "}");
+    }
     base_json_write(json, "]}");
 }
 
@@ -244,9 +237,8 @@ static void put_option(const server_request* request, base_bytes* json, const ba
 }
 
 // Options with a value, then the keys: "log keep".
-static void run_options(server_subject* subject, const server_request* request,
-                        server_answer* answer) {
-    base_bytes* json = answer->json;
+static void run_options(server_subject* subject, const server_request* request) {
+    base_bytes* json = request->answer->json;
     const base_options* options = subject->options;
     base_json_write(json, "{options=[");
     for (uint32_t i = 0; i < options->count; i++)

@@ -268,7 +268,12 @@ static void put_head(base_bytes* json, const server_subject* subject,
         usage->memory_bytes, (uint32_t)usage->descriptors, (uint32_t)usage->descriptors_max);
 }
 
-static void put_clients(base_bytes* json, const server_subject* subject) {
+void view_put_status(base_bytes* json, server_subject* subject, const server_request* request,
+                     bool is_brief) {
+    const ecs_world* world = net_match_world(subject->match);
+    const bool may_see = view_may_see_now(subject, request->right);
+    base_json_write(json, "{");
+    put_head(json, subject, request);
     const net_server_counters* counters = net_server_get_counters(subject->server);
     base_json_write(json,
                     "clients=%u clients_max=%u clients_peak=%u spectators=%u spectators_max=%u "
@@ -276,15 +281,6 @@ static void put_clients(base_bytes* json, const server_subject* subject) {
                     counters->clients, subject->clients_max, counters->clients_peak,
                     counters->spectators, subject->spectators_max, counters->joins,
                     counters->refusals, counters->drops, counters->resumes);
-}
-
-void view_put_status(base_bytes* json, server_subject* subject, const server_request* request,
-                     bool is_brief) {
-    const ecs_world* world = net_match_world(subject->match);
-    const bool may_see = view_may_see_now(subject, request->right);
-    base_json_write(json, "{");
-    put_head(json, subject, request);
-    put_clients(json, subject);
     if (may_see) base_json_write(json, "entities=%u", ecs_world_entity_count(world));
     base_json_write(json, "entities_max=%u", ecs_world_limits(world)->replicated_index_max);
     put_parts(json, subject->meter);
@@ -297,9 +293,8 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
     base_json_write(json, "}");
 }
 
-static void run_status(server_subject* subject, const server_request* request,
-                       server_answer* answer) {
-    view_put_status(answer->json, subject, request, false);
+static void run_status(server_subject* subject, const server_request* request) {
+    view_put_status(request->answer->json, subject, request, false);
 }
 
 static const server_verb verbs[] = {

@@ -22,33 +22,28 @@ enum {
 
 // ---- events ----
 
-// Only where the lines end now: who lacks some asks for them by "log", and loses none.
-static void put_newest_line(base_bytes* json, const server_subject* subject) {
-    uint64_t first, end;
-    server_lines_range(subject->lines, &first, &end);
-    base_json_write(json, "{newest='%ju'}", end - 1);
-}
-
-static void put_event(server_subject* subject, const server_request* request, const char* name,
-                      server_answer* answer) {
-    base_bytes* json = answer->json;
+static void put_event(server_subject* subject, const server_request* request, const char* name) {
+    base_bytes* json = request->answer->json;
     base_json_put(json, "id: %" PRIu64 "\nevent: %s\ndata: ", view_tick_of(subject, request), name);
     if (strcmp(name, "status") == 0)
         view_put_status(json, subject, request, true);
     else if (strcmp(name, "clients") == 0)
         view_put_clients(json, subject, request, 0, EVENT_CLIENTS_MAX);
-    else
-        put_newest_line(json, subject);
+    else {
+        // Only where the lines end now: who lacks some asks for them by "log", and loses none.
+        uint64_t first, end;
+        server_lines_range(subject->lines, &first, &end);
+        base_json_write(json, "{newest='%ju'}", end - 1);
+    }
     base_json_put(json, "\n\n");
 }
 
-static void run_events(server_subject* subject, const server_request* request,
-                       server_answer* answer) {
+static void run_events(server_subject* subject, const server_request* request) {
     static const char* const names[] = {"status", "clients", "log"};
     const char* of = server_request_find(request, "of");
     bool is_asked[BASE_COUNT(names)] = {false};
     uint64_t hz = EVENTS_HZ;
-    if (!server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz, answer)) return;
+    if (!server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz)) return;
     if (!of) of = "status,clients";
     for (const char* at = of;; at++) {
         const size_t size = strcspn(at, ",");
@@ -57,43 +52,36 @@ static void run_events(server_subject* subject, const server_request* request,
             if (strlen(names[i]) == size && memcmp(names[i], at, size) == 0)
                 is_known = is_asked[i] = true;
         if (!is_known) {
-            server_answer_error(answer, 400, "'of' names status, clients and log, not '%s'", at);
+            server_refuse(request, 400, "'of' names status, clients and log, not '%s'", at);
             return;
         }
         at += size;
         if (!*at) break;
     }
-    answer->type = "text/event-stream";
+    request->answer->type = "text/event-stream";
     for (uint32_t i = 0; i < BASE_COUNT(names); i++)
-        if (is_asked[i]) put_event(subject, request, names[i], answer);
+        if (is_asked[i]) put_event(subject, request, names[i]);
 }
 
 // ---- lines for the operator ----
 
-// Which of the names it is. @return false: none; `answer` says it.
+// Which of the names it is. @return false: none; the answer says it.
 static bool find_name(const server_request* request, const char* argument, const char* const* names,
-                      uint32_t count, uint32_t* found, server_answer* answer) {
+                      uint32_t count, uint32_t* found) {
     const char* name = server_request_find(request, argument);
     if (!name || server_lines_find_name(names, count, name, found)) return true;
-    return server_answer_error(answer, 400, "there is no %s '%s'", argument, name);
+    return server_refuse(request, 400, "there is no %s '%s'", argument, name);
 }
 
-static void put_line(base_bytes* json, const server_line* line) {
-    base_json_write(json,
-                    "{n='%ju' time_ms='%ju' tick='%ju' level=%s layer=%s file=%s line=%u text=%s}",
-                    line->number, line->unix_ms, line->tick, server_level_names[line->level],
-                    server_layer_names[line->layer], line->file, line->line, line->message);
-}
-
-static void run_log(server_subject* subject, const server_request* request, server_answer* answer) {
+static void run_log(server_subject* subject, const server_request* request) {
     uint64_t after = 0, limit = LINES_DEFAULT, first, end, rows = 0;
     uint32_t level = SERVER_LEVEL_DEBUG, layer = SERVER_LAYER_COUNT;
-    if (!server_request_number(request, "after", 0, UINT64_MAX, &after, answer) ||
-        !server_request_number(request, "limit", 1, SERVER_LINES_MAX, &limit, answer) ||
-        !find_name(request, "level", server_level_names, SERVER_LEVEL_COUNT, &level, answer) ||
-        !find_name(request, "layer", server_layer_names, SERVER_LAYER_COUNT, &layer, answer))
+    if (!server_request_number(request, "after", 0, UINT64_MAX, &after) ||
+        !server_request_number(request, "limit", 1, SERVER_LINES_MAX, &limit) ||
+        !find_name(request, "level", server_level_names, SERVER_LEVEL_COUNT, &level) ||
+        !find_name(request, "layer", server_layer_names, SERVER_LAYER_COUNT, &layer))
         return;
-    base_bytes* json = answer->json;
+    base_bytes* json = request->answer->json;
     server_lines_range(subject->lines, &first, &end);
     uint64_t number = after >= first ? after + 1 : first;
     base_json_write(json, "{lines=[");
@@ -103,7 +91,10 @@ static void run_log(server_subject* subject, const server_request* request, serv
         if (!server_lines_get(subject->lines, number, &line) || line.level > level ||
             (layer != SERVER_LAYER_COUNT && line.layer != layer))
             continue;
-        put_line(json, &line);
+        base_json_write(
+            json, "{n='%ju' time_ms='%ju' tick='%ju' level=%s layer=%s file=%s line=%u text=%s}",
+            line.number, line.unix_ms, line.tick, server_level_names[line.level],
+            server_layer_names[line.layer], line.file, line.line, line.message);
         rows++;
     }
     base_json_write(json, "] cut=%i next='%ju'}", number < end,
@@ -144,23 +135,22 @@ static bool choose_place(const server_subject* subject, const server_request* re
 }
 
 static bool find_place(const server_subject* subject, const server_request* request,
-                       net_log_where* place, server_answer* answer) {
+                       net_log_where* place) {
     const ecs_world* world = net_match_world(subject->match);
     const char* name = server_request_find(request, "component");
     if (!name) {
         if (choose_place(subject, request, place)) return true;
-        return server_answer_error(answer, 404,
-                                   "no component is a position of 2 or 3 floats: name one");
+        return server_refuse(request, 404, "no component is a position of 2 or 3 floats: name one");
     }
     char hint[BASE_HINT_BYTES];
     base_nearest nearest = base_nearest_begin(name);
     const ecs_component_id id = view_find_component(world, name, strlen(name), &nearest);
     if (id != ECS_COMPONENT_NONE && add_place(world, id, NULL, true, place)) return true;
     if (id == ECS_COMPONENT_NONE)
-        server_answer_error(answer, 400, "no component \"%s\"%s", name,
-                            base_nearest_hint(&nearest, hint));
+        server_refuse(request, 400, "no component \"%s\"%s", name,
+                      base_nearest_hint(&nearest, hint));
     else
-        server_answer_error(answer, 400, "%s is not a position: 2 or 3 floats", name);
+        server_refuse(request, 400, "%s is not a position: 2 or 3 floats", name);
     return false;
 }
 
@@ -267,24 +257,23 @@ static bool put_world(server_subject* subject, const server_request* request,
     }
 }
 
-static void run_positions(server_subject* subject, const server_request* request,
-                          server_answer* answer) {
+static void run_positions(server_subject* subject, const server_request* request) {
     uint64_t hz = POSITIONS_HZ;
     net_live_peer peer;
     const bool has_client = server_request_find(request, "client") != NULL;
     net_log_where place = {0};
-    if (!view_may_look(subject, request, answer) ||
-        !server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz, answer) ||
-        !find_place(subject, request, &place, answer) ||
-        (has_client && !view_find_client(subject, request, "client", &peer, answer)))
+    if (!view_may_look(subject, request) ||
+        !server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz) ||
+        !find_place(subject, request, &place) ||
+        (has_client && !view_find_client(subject, request, "client", &peer)))
         return;
-    base_bytes* frame = answer->json;
+    base_bytes* frame = request->answer->json;
     base_bytes_write_u32(frame, 0); // the length, when it is known
     base_bytes_write_u64(frame, net_match_tick(subject->match));
     base_bytes_write_u32(frame, 0);
     const bool is_cut = has_client ? put_scope(subject, request, &place, peer.peer.client, frame)
                                    : put_world(subject, request, &place, frame);
-    answer->type = "application/octet-stream";
+    request->answer->type = "application/octet-stream";
     const uint32_t size = (uint32_t)frame->size - 4;
     for (uint32_t i = 0; i < 4; i++)
         frame->data[i] = (uint8_t)(size >> 8 * i);

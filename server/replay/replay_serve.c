@@ -23,31 +23,30 @@ typedef struct served {
     uint64_t follow_us;
 } served;
 
-static void put_status(base_bytes* json, const served* self, server_right right) {
-    const net_log_info* info = self->info;
-    base_json_write(json,
-                    "{game=%s build=%s schema='%016jx' phase='log' is_paused=false is_empty=false "
-                    "tick='%ju' tick_rate_hz=%u may_edit=false right=%s warnings=[]}",
-                    info->game, info->build, info->schema_hash, info->last_tick, info->tick_rate_hz,
-                    right == SERVER_OPERATOR ? "operator" : "reader");
-}
-
 // A server_run_fn. A log has a state, and nothing that could be asked of a match.
-static void answer(server_subject* subject, const server_request* request, server_answer* it) {
+static void answer(server_subject* subject, const server_request* request) {
     const served* self = (const served*)subject;
     const bool is_stream = strcmp(request->verb, "events") == 0;
-    base_bytes_clear(it->json);
-    it->status = 200;
-    it->type = is_stream ? "text/event-stream" : NULL;
-    it->stream_hz = is_stream;
-    if (is_stream) base_json_put(it->json, "event: status\ndata: ");
-    if (is_stream || strcmp(request->verb, "status") == 0)
-        put_status(it->json, self, request->right);
-    else if (server_verb_find(request->verb))
-        server_answer_error(it, 409, "a log is shown here: no match runs that could answer");
+    base_bytes* json = request->answer->json;
+    server_answer_begin(request->answer, 200);
+    if (is_stream) {
+        request->answer->type = "text/event-stream";
+        request->answer->stream_hz = 1;
+        base_json_put(json, "event: status\ndata: ");
+    }
+    if (is_stream || strcmp(request->verb, "status") == 0) {
+        const net_log_info* info = self->info;
+        base_json_write(
+            json,
+            "{game=%s build=%s schema='%016jx' phase='log' is_paused=false is_empty=false "
+            "tick='%ju' tick_rate_hz=%u may_edit=false right=%s warnings=[]}",
+            info->game, info->build, info->schema_hash, info->last_tick, info->tick_rate_hz,
+            request->right == SERVER_OPERATOR ? "operator" : "reader");
+    } else if (server_verb_find(request->verb))
+        server_refuse(request, 409, "a log is shown here: no match runs that could answer");
     else
-        server_answer_error(it, 404, "there is no such verb");
-    if (is_stream) base_json_put(it->json, "\n\n");
+        server_refuse(request, 404, "there is no such verb");
+    if (is_stream) base_json_put(json, "\n\n");
 }
 
 // Of a log that is written now, what its queue has comes with its blocks.

@@ -56,12 +56,11 @@ static void take_connection(void* context, int descriptor, const net_address* fr
 
 // Answers: "stream" goes on with frames that begin with their number; "big" too, with large ones;
 // all others are answered once.
-static void answer(server_subject* subject, const server_request* request, server_answer* it) {
+static void answer(server_subject* subject, const server_request* request) {
     fixture* self = (fixture*)subject;
-    base_bytes_clear(it->json);
-    it->status = 200;
+    server_answer* it = request->answer;
+    server_answer_begin(it, 200);
     it->type = "text/plain";
-    it->stream_hz = 0;
     self->answers++;
     for (const uint64_t end_us = net_loop_now_us() + self->takes_us; net_loop_now_us() < end_us;) {
     }

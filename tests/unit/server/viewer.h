@@ -91,12 +91,13 @@ static inline void close_view(viewer* self) {
 }
 
 static inline int ask_list(viewer* self, server_right right, const char* verb, va_list arguments) {
-    server_request request = {.verb = verb, .right = right, .until_us = self->until_us};
+    server_request request = {
+        .verb = verb, .right = right, .until_us = self->until_us, .answer = &self->answer};
     for (const char* name; (name = va_arg(arguments, const char*)) != NULL;) {
         request.names[request.argument_count] = name;
         request.values[request.argument_count++] = va_arg(arguments, const char*);
     }
-    server_verb_run(&self->subject, &request, &self->answer);
+    server_verb_run(&self->subject, &request);
     return self->answer.status;
 }
 
