@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "host/output.h"
 #include "host/keys.h"
-#include "net/token.h"
 #include "net/transport.h"
 
 #include <errno.h>
@@ -144,10 +143,9 @@ void server_access_report(const server_program* self) {
                     "note: --allow-dev-key: every client that reaches this port may play, and "
                     "what is sent can be read and changed on its way");
     else if (!listens_on_loopback(self))
-        base_report(
-            &self->reporter, NULL, 0,
-            "note: no --key-file: players need no token, and only those of private networks "
-            "get in");
+        base_report(&self->reporter, NULL, 0,
+                    "note: no --key-file: players need no token, and only those of private "
+                    "networks get in");
 }
 
 static void reload_keys(server_program* self) {
@@ -180,11 +178,4 @@ static void reload_bans(server_program* self) {
 void server_access_reload(server_program* self) {
     reload_keys(self);
     reload_bans(self);
-}
-
-void server_access_close(server_program* self) {
-    server_access_wipe(self);
-    net_key_wipe(&self->access.session_key);
-    base_owner_destroy(self->access.bans);
-    self->access.bans = NULL;
 }

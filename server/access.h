@@ -45,4 +45,3 @@ void server_access_wipe(server_program* program);
 void server_access_report(const server_program* program);
 /// On SIGHUP: keys and bans again, each whole or not at all. Players who are banned now leave.
 void server_access_reload(server_program* program);
-void server_access_close(server_program* program);

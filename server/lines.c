@@ -22,7 +22,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -86,12 +85,6 @@ static void write_object(base_bytes* text, const server_line* line) {
     base_json_write(text, "message=%s}", line->message);
 }
 
-static void write_words(base_bytes* text, const char* file, uint32_t line, const char* message) {
-    char words[BASE_REPORT_TEXT_BYTES];
-    base_report_text(words, sizeof words, file, line, message);
-    base_bytes_write(text, words, strlen(words));
-}
-
 static void write_all(int descriptor, const void* data, size_t size) {
     const char* at = data;
     while (size > 0) {
@@ -105,27 +98,6 @@ static void write_all(int descriptor, const void* data, size_t size) {
 
 // ---- reporting ----
 
-static server_level level_of(const char* message) {
-    const char first = base_report_kind(message) > 0 ? message[0] : 'e';
-    return first == 'w'   ? SERVER_LEVEL_WARNING
-           : first == 'n' ? SERVER_LEVEL_INFO
-           : first == 'd' ? SERVER_LEVEL_DEBUG
-                          : SERVER_LEVEL_ERROR;
-}
-
-static void write_head(slot* to) {
-    const server_line* line = &to->line;
-    const uint64_t seconds = line->unix_ms / 1000;
-    const char* after = !line->file[0] ? "" : line->line ? ":" : ": ";
-    char place[16] = "";
-    if (line->line) (void)base_text_format(place, sizeof place, "%" PRIu32 ": ", line->line);
-    (void)base_text_format(
-        to->head, sizeof to->head, "%02u:%02u:%02u.%03u %" PRIu64 " %s %s: %s%s%s",
-        (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
-        (unsigned)(line->unix_ms % 1000), line->tick, server_level_names[line->level],
-        server_layer_names[line->layer], line->file, after, place);
-}
-
 static const server_line* store_line(server_lines* lines, const server_line* head, const char* file,
                                      const char* message) {
     const uint64_t number = lines->count + 1;
@@ -138,7 +110,16 @@ static const server_line* store_line(server_lines* lines, const server_line* hea
     (void)base_text_copy(into->line.file, sizeof into->line.file, file + cut);
     (void)base_text_copy(into->line.message, sizeof into->line.message,
                          message + base_report_kind(message));
-    write_head(into);
+    const server_line* line = &into->line;
+    const uint64_t seconds = line->unix_ms / 1000;
+    const char* after = !line->file[0] ? "" : line->line ? ":" : ": ";
+    char place[16] = "";
+    if (line->line) (void)base_text_format(place, sizeof place, "%" PRIu32 ": ", line->line);
+    (void)base_text_format(
+        into->head, sizeof into->head, "%02u:%02u:%02u.%03u %" PRIu64 " %s %s: %s%s%s",
+        (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
+        (unsigned)(line->unix_ms % 1000), line->tick, server_level_names[line->level],
+        server_layer_names[line->layer], line->file, after, place);
     atomic_store(&into->number, number);
     lines->count = number;
     return &into->line;
@@ -169,9 +150,11 @@ static void print_line(server_lines* lines, const server_line* head, const char*
     }
     base_bytes_clear(text);
     if (lines->is_journal) base_json_put(text, "<%d>", journal_levels[kept->level]);
-    if (lines->format == SERVER_LINE_WORDS)
-        write_words(text, file[0] ? file : NULL, kept->line, message);
-    else
+    if (lines->format == SERVER_LINE_WORDS) {
+        char words[BASE_REPORT_TEXT_BYTES];
+        base_report_text(words, sizeof words, file[0] ? file : NULL, kept->line, message);
+        base_bytes_write(text, words, strlen(words));
+    } else
         write_object(text, kept);
     base_json_put(text, "\n");
     write_all(STDERR_FILENO, text->data, text->size);
@@ -180,7 +163,11 @@ static void print_line(server_lines* lines, const server_line* head, const char*
 static void report_line(void* context, const char* file, uint32_t line, const char* message) {
     const speaker* from = context;
     server_lines* lines = from->lines;
-    const server_level level = level_of(message);
+    const char first = base_report_kind(message) > 0 ? message[0] : 'e';
+    const server_level level = first == 'w'   ? SERVER_LEVEL_WARNING
+                               : first == 'n' ? SERVER_LEVEL_INFO
+                               : first == 'd' ? SERVER_LEVEL_DEBUG
+                                              : SERVER_LEVEL_ERROR;
     if (!server_lines_shows(lines, from->layer, level)) return;
     const server_line head = {.unix_ms = net_loop_unix_ms(),
                               .tick = lines->tick,

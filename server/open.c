@@ -162,15 +162,6 @@ static int open_server(server_program* self) {
     return NET_EXIT_CLEAN;
 }
 
-static void print_ready(const server_program* self) {
-    char address[NET_ENET_ADDRESS_TEXT_BYTES], words[1024];
-    BASE_ASSERT(net_transport_enet_address(self->enet, address, sizeof address));
-    server_program_say(self, SERVER_SAYS_READY, words, sizeof words);
-    printf("ready listen=%s game=%s tick_rate=%" PRIu64 " schema=%016" PRIx64 "%s\n", address,
-           self->module->game->name, self->config.tick_rate_hz,
-           net_schema_hash(net_match_schema(self->match)), words);
-}
-
 static void open_sentry(server_program* self) {
     const char* game = self->config.game;
     net_sentry_config config = {
@@ -206,7 +197,12 @@ int server_program_open(server_program* self) {
     if (code != NET_EXIT_CLEAN) return code;
     open_sentry(self);
     server_access_report(self);
-    print_ready(self);
+    char address[NET_ENET_ADDRESS_TEXT_BYTES], words[1024];
+    BASE_ASSERT(net_transport_enet_address(self->enet, address, sizeof address));
+    server_program_say(self, SERVER_SAYS_READY, words, sizeof words);
+    printf("ready listen=%s game=%s tick_rate=%" PRIu64 " schema=%016" PRIx64 "%s\n", address,
+           self->module->game->name, self->config.tick_rate_hz,
+           net_schema_hash(net_match_schema(self->match)), words);
     return server_program_phase(self, SERVER_READY);
 }
 
@@ -224,6 +220,9 @@ void server_program_close(server_program* self) {
     (void)server_program_phase(self, SERVER_CLOSE);
     if (self->enet) self->enet->ops->destroy(self->enet);
     net_host_close_game(self->module);
-    server_access_close(self);
+    server_access_wipe(self);
+    net_key_wipe(&self->access.session_key);
+    base_owner_destroy(self->access.bans);
+    self->access.bans = NULL;
     net_loop_deinit(&self->loop);
 }

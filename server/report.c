@@ -36,19 +36,6 @@ static int print_peers(const server_program* self) {
     return code;
 }
 
-// What the outer layer refused. Sessions that began and ended as they should are no news, nor are
-// datagrams that a line delivers twice.
-static void report_refused(const server_program* self) {
-    net_secure_stats refused;
-    net_transport_enet_secure_stats(self->enet, &refused);
-    for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++)
-        if (i < NET_SECURE_BAD_SIZE || i >= NET_SECURE_LINGERED || i == NET_SECURE_REPLAYED)
-            refused.counts[i] = 0;
-    char text[1024];
-    net_secure_stats_text(&refused, text, sizeof text);
-    if (text[0]) base_report(&self->reporter, NULL, 0, "note: refused%s", text);
-}
-
 int server_program_report(server_program* self) {
     BASE_ASSERT(net_server_get_phase(self->server) == NET_SERVER_ENDED);
     const net_server_counters* counters = net_server_get_counters(self->server);
@@ -60,7 +47,16 @@ int server_program_report(server_program* self) {
     net_server_dropped(self->server, dropped);
     self->transport->ops->stats(self->transport, &stats);
     net_host_report_dropped(dropped, &stats, &self->reporter);
-    report_refused(self);
+    // What the outer layer refused. Sessions that began and ended as they should are no news, nor
+    // are datagrams that a line delivers twice.
+    net_secure_stats refused;
+    net_transport_enet_secure_stats(self->enet, &refused);
+    for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++)
+        if (i < NET_SECURE_BAD_SIZE || i >= NET_SECURE_LINGERED || i == NET_SECURE_REPLAYED)
+            refused.counts[i] = 0;
+    char text[1024];
+    net_secure_stats_text(&refused, text, sizeof text);
+    if (text[0]) base_report(&self->reporter, NULL, 0, "note: refused%s", text);
     ecs_world* world = net_match_world(self->match);
     uint64_t state_hash = ecs_world_state_hash(world);
     const int of_parts = server_program_phase(self, SERVER_REPORT);

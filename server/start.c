@@ -66,13 +66,6 @@ static void make_states(server_program* self) {
     }
 }
 
-static void forget_match(server_program* self) {
-    const size_t kept = offsetof(server_program, module);
-    memset((char*)self + kept, 0, sizeof *self - kept);
-    for (uint32_t i = 0; server_parts[i]; i++)
-        if (!server_parts[i]->end) memset(self->states[i], 0, server_parts[i]->state_bytes);
-}
-
 static void end_parts(server_program* self) {
     for (const server_part* const* part = server_parts; *part; part++)
         if ((*part)->end) (*part)->end(self);
@@ -107,7 +100,10 @@ static int read_options_and_run(server_program* self, server_config_fn read_conf
     server_lines_configure(self->lines, self->config.log_format, self->config.levels);
     int code = open_loop_and_run(self);
     while (self->is_again) {
-        forget_match(self);
+        const size_t kept = offsetof(server_program, module);
+        memset((char*)self + kept, 0, sizeof *self - kept);
+        for (uint32_t i = 0; server_parts[i]; i++)
+            if (!server_parts[i]->end) memset(self->states[i], 0, server_parts[i]->state_bytes);
         code = open_loop_and_run(self);
     }
     net_key_ring_wipe(&self->kept_keys);

@@ -153,14 +153,6 @@ static void take_success(server_agones* self, server_rest_slot which) {
 
 // ---- what is heard ----
 
-static void forget_told(server_agones* self) {
-    self->told = UNKNOWN;
-    for (uint32_t i = 0; i < ANNOTATIONS_MAX; i++)
-        self->annotations[i].is_told = false;
-    self->slots[SERVER_REST_COUNTER].next_us = 0; // what was refused may be taken now
-    self->slots[SERVER_REST_ANNOTATION].next_us = 0;
-}
-
 static void hear_of_life(server_agones* self, bool is_first, uint64_t now_us) {
     const server_watch_state* seen = &self->seen;
     if (self->goal != GOAL_READY || !self->is_asked || self->is_allocated) return;
@@ -199,7 +191,11 @@ static void hear_line(server_agones* self, const char* line, size_t size, uint64
     self->has_line = true;
     if (is_first) {
         take_success(self, SERVER_REST_WATCH);
-        forget_told(self);
+        self->told = UNKNOWN;
+        for (uint32_t i = 0; i < ANNOTATIONS_MAX; i++)
+            self->annotations[i].is_told = false;
+        self->slots[SERVER_REST_COUNTER].next_us = 0; // what was refused may be taken now
+        self->slots[SERVER_REST_ANNOTATION].next_us = 0;
     }
     memcpy(self->standby_at, self->seen.standby_at, sizeof self->standby_at);
     if (!self->is_public_own && self->seen.address[0])
@@ -254,15 +250,6 @@ static void take_failure(server_agones* self, const server_rest_event* event, ui
     if (status != 0 || !watch->is_busy) return;
     self->rest.cancel(self->rest.context, SERVER_REST_WATCH);
     watch->is_busy = false;
-}
-
-static void take_end(server_agones* self, const server_rest_event* event, uint64_t now_us) {
-    self->slots[event->slot].is_busy = false;
-    if (event->status != 200)
-        take_failure(self, event, now_us);
-    else if (event->slot != SERVER_REST_WATCH) // its lines are its answer
-        take_success(self, event->slot);
-    if (event->slot == SERVER_REST_ANNOTATION) self->saying = NULL;
 }
 
 static bool is_due(const server_agones* self, server_rest_slot which, uint64_t now_us) {
@@ -333,8 +320,14 @@ void server_agones_pass(server_agones* self, uint64_t now_us, uint32_t players,
         if (!self->slots[event.slot].is_busy) continue;
         if (event.data)
             hear(self, event.data, event.size, now_us);
-        else
-            take_end(self, &event, now_us);
+        else {
+            self->slots[event.slot].is_busy = false;
+            if (event.status != 200)
+                take_failure(self, &event, now_us);
+            else if (event.slot != SERVER_REST_WATCH) // its lines are its answer
+                take_success(self, event.slot);
+            if (event.slot == SERVER_REST_ANNOTATION) self->saying = NULL;
+        }
     }
     if (is_due(self, SERVER_REST_HEALTH, now_us))
         begin_request(self, SERVER_REST_HEALTH, "POST", "/health", "{}",

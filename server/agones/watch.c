@@ -56,16 +56,6 @@ static void add_setting(server_watch_state* state, const char* key, const char* 
     if (at == state->setting_count) state->setting_count++;
 }
 
-// 16 digits, as the log and the stream say it.
-static void read_identity(const char* value, server_watch_state* state) {
-    char* end;
-    state->standby_of = strlen(value) == 16 ? strtoull(value, &end, 16) : 0;
-    if (state->standby_of == 0 || *end || strspn(value, "0123456789abcdef") != 16)
-        (void)base_text_format(state->fault, sizeof state->fault,
-                               SERVER_WATCH_STANDBY_OF ": %.64s is not the identity of a match",
-                               value);
-}
-
 static void read_marks(json_t* marks, server_watch_state* state) {
     const size_t prefix_bytes = sizeof SERVER_WATCH_SETTING - 1;
     const char* name;
@@ -82,7 +72,13 @@ static void read_marks(json_t* marks, server_watch_state* state) {
                                        "%s: %.64s is not the number of a key", name, value);
             state->key_id = (uint8_t)id;
         } else if (strcmp(name, SERVER_WATCH_STANDBY_OF) == 0) {
-            read_identity(value, state);
+            // 16 digits, as the log and the stream say it.
+            char* end;
+            state->standby_of = strlen(value) == 16 ? strtoull(value, &end, 16) : 0;
+            if (state->standby_of == 0 || *end || strspn(value, "0123456789abcdef") != 16)
+                (void)base_text_format(
+                    state->fault, sizeof state->fault,
+                    SERVER_WATCH_STANDBY_OF ": %.64s is not the identity of a match", value);
         } else if (strcmp(name, SERVER_WATCH_STANDBY_AT) == 0) {
             (void)take_text(mark, state->standby_at, sizeof state->standby_at);
         }

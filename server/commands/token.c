@@ -43,25 +43,6 @@ static int make_log_key(const char* file, const base_reporter* reporter) {
     return NET_EXIT_CLEAN;
 }
 
-// Ids go round, so that a new key never has the id of one that is still accepted.
-static uint8_t next_id(const net_key_ring* keys) {
-    uint8_t id = keys->count > 0 ? keys->keys[0].id : 0;
-    do
-        id = id >= NET_KEY_ID_RESUME - 1 ? 1 : (uint8_t)(id + 1);
-    while (net_key_ring_find(keys, id));
-    return id;
-}
-
-static void push_key(net_key_ring* keys, uint32_t keep) {
-    const uint8_t id = next_id(keys);
-    uint32_t kept = keys->count < keep ? keys->count : keep;
-    if (kept > NET_KEYS_MAX - 1) kept = NET_KEYS_MAX - 1;
-    BASE_ASSERT(keys->count <= NET_KEYS_MAX && kept < NET_KEYS_MAX);
-    memmove(keys->keys + 1, keys->keys, kept * sizeof *keys->keys);
-    net_key_make(id, net_entropy_system(), &keys->keys[0]);
-    keys->count = kept + 1;
-}
-
 int server_keygen(int argc, char** argv, const base_reporter* reporter) {
     keygen_config config = {.keep = KEEP_DEFAULT};
     const base_options options = {
@@ -82,7 +63,17 @@ int server_keygen(int argc, char** argv, const base_reporter* reporter) {
     net_key_ring keys = {0};
     if (config.is_rotating && !net_host_load_keys(words.values[0], &keys, reporter))
         return NET_EXIT_USAGE;
-    push_key(&keys, (uint32_t)config.keep);
+    // Ids go round, so that a new key never has the id of one that is still accepted.
+    uint8_t id = keys.count > 0 ? keys.keys[0].id : 0;
+    do
+        id = id >= NET_KEY_ID_RESUME - 1 ? 1 : (uint8_t)(id + 1);
+    while (net_key_ring_find(&keys, id));
+    uint32_t kept = config.keep < NET_KEYS_MAX ? (uint32_t)config.keep : NET_KEYS_MAX - 1;
+    if (kept > keys.count) kept = keys.count;
+    BASE_ASSERT(keys.count <= NET_KEYS_MAX && kept < NET_KEYS_MAX);
+    memmove(keys.keys + 1, keys.keys, kept * sizeof *keys.keys);
+    net_key_make(id, net_entropy_system(), &keys.keys[0]);
+    keys.count = kept + 1;
     const bool is_saved = net_host_save_keys(words.values[0], &keys, !config.is_rotating, reporter);
     if (is_saved)
         printf("key file=%s id=%u keys=%u\n", words.values[0], keys.keys[0].id, keys.count);

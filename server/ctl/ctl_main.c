@@ -234,10 +234,9 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
     char line[SERVER_CONTROL_LINE_BYTES];
     ctl_connection connection;
     if (!config->socket)
-        return net_exit_report(
-            NET_EXIT_USAGE, reporter, NULL,
-            "name the server: --socket FILE, or SHOAL_SOCKET; it was started with "
-            "shoal-server --control FILE");
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
+                               "name the server: --socket FILE, or SHOAL_SOCKET; it was started "
+                               "with shoal-server --control FILE");
     if (!join(words, line, reporter)) return NET_EXIT_USAGE;
     int code = open_connection(&connection, config->socket, reporter);
     if (code == NET_EXIT_CLEAN)

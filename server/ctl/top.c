@@ -70,18 +70,6 @@ static void put_warnings(base_bytes* frame, const json_t* status) {
             text_of(warning, "figure", figure));
 }
 
-// A text to the width of characters, not of bytes.
-static void put_name(base_bytes* frame, const char* text, uint32_t width) {
-    uint32_t count = 0;
-    for (const char* at = text; *at; at++) {
-        const bool begins = ((unsigned char)*at & 0xc0) != 0x80;
-        if (begins && count == width) break;
-        count += begins;
-        base_bytes_write(frame, at, 1);
-    }
-    put(frame, "%*s", (int)(width - count), "");
-}
-
 static void put_clients(base_bytes* frame, const json_t* answer) {
     const json_t* list = json_object_get(answer, "clients");
     char text[CELL_BYTES];
@@ -91,7 +79,15 @@ static void put_clients(base_bytes* frame, const json_t* answer) {
         "state", "rtt ms", "lost %", "kB/s", "sees", "waiting", "warned");
     json_array_foreach(list, i, it) {
         put(frame, "%6.0f  ", number_of(it, "client"));
-        put_name(frame, text_of(it, "name", text), 16);
+        // A text to the width of characters, not of bytes.
+        uint32_t count = 0;
+        for (const char* at = text_of(it, "name", text); *at; at++) {
+            const bool begins = ((unsigned char)*at & 0xc0) != 0x80;
+            if (begins && count == 16) break;
+            count += begins;
+            base_bytes_write(frame, at, 1);
+        }
+        put(frame, "%*s", (int)(16 - count), "");
         put(frame, "  %-9s", text_of(it, "kind", text));
         put(frame, "  %-8s", text_of(it, "state", text));
         put(frame, "  %7.1f  %6.1f  %6.1f  %7.0f  %7.0f  %6.0f\n", number_of(it, "rtt_ms"),

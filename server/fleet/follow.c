@@ -114,10 +114,9 @@ static int make_match(server_program* self) {
     self->config.seed = net_match_get_config(self->match)->seed;
     if (!self->config.follow || !server_program_hides(self) || self->config.follow_delay_s > 0)
         return NET_EXIT_CLEAN;
-    return net_exit_report(
-        NET_EXIT_USAGE, &self->reporter, NULL,
-        "--delay 0: this game hides things from players, and who watches it live "
-        "could help one: give a delay");
+    return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                           "--delay 0: this game hides things from players, and who watches it "
+                           "live could help one: give a delay");
 }
 
 static uint64_t wake_us(const server_program* self) {

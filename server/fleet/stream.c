@@ -312,11 +312,10 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
                     status->text);
         return;
     case NET_STREAM_SLOW:
-        base_report(
-            reporter, NULL, 0,
-            "warning: the stream's broker does not answer%s: it elects, or its disk is slow "
-            "or full (after a full one, make room and start it again)",
-            then);
+        base_report(reporter, NULL, 0,
+                    "warning: the stream's broker does not answer%s: it elects, or its disk is "
+                    "slow or full (after a full one, make room and start it again)",
+                    then);
         return;
     case NET_STREAM_FULL:
         base_report(reporter, NULL, 0,

@@ -407,13 +407,12 @@ static void set_up(server_nats* self, uint64_t reconnects) {
     if (self->setup_reconnects == reconnects && now_us < self->setup_us + SETUP_US) return;
     self->setup_reconnects = reconnects;
     self->setup_us = now_us;
-    (void)base_text_format(text, sizeof text,
-                           "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
-                           "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,"
-                           "\"max_msgs\":-1,\"max_bytes\":-1,\"max_age\":%" PRIu64
-                           ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
-                           self->stream, self->subject, self->hours * UINT64_C(3600000000000),
-                           self->replicas);
+    (void)base_text_format(
+        text, sizeof text,
+        "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
+        "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,\"max_msgs\":-1,\"max_"
+        "bytes\":-1,\"max_age\":%" PRIu64 ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
+        self->stream, self->subject, self->hours * UINT64_C(3600000000000), self->replicas);
     ask(self, "STREAM.CREATE", "", 's', 0, text);
 }
 
@@ -464,12 +463,11 @@ static net_broker_status status(void* context) {
     if (is_connected) {
         const int64_t bytes = natsConnection_GetMaxPayload(self->connection);
         now.payload_bytes_max = bytes <= 0 ? 0 : bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
-        (void)base_text_copy(
-            now.trouble, sizeof now.trouble,
-            self->trouble[0] || now.is_connected
-                ? self->trouble
-                : "NATS: JetStream does not answer (after a full disk, make room and "
-                  "start it again)");
+        (void)base_text_copy(now.trouble, sizeof now.trouble,
+                             self->trouble[0] || now.is_connected
+                                 ? self->trouble
+                                 : "NATS: JetStream does not answer (after a full disk, make room "
+                                   "and start it again)");
     } else {
         (void)base_text_copy(now.trouble, sizeof now.trouble, self->away);
     }

@@ -46,16 +46,6 @@ static int prepare(server_program* self) {
                : NET_EXIT_USAGE;
 }
 
-// "breakout-20261120-184500-4711.slog"
-static void make_log_name(const server_program* self, server_log* log, uint64_t unix_ms) {
-    time_t seconds = (time_t)(unix_ms / 1000);
-    struct tm utc;
-    gmtime_r(&seconds, &utc);
-    base_text_format(log->file, sizeof log->file, "%s-%04d%02d%02d-%02d%02d%02d-%d.slog",
-                     self->module->game->name, utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                     utc.tm_hour, utc.tm_min, utc.tm_sec, (int)getpid());
-}
-
 static net_log_options log_options(const server_config* config, bool is_in_memory,
                                    net_log_reader* before) {
     net_log_options options = net_log_options_default();
@@ -102,7 +92,13 @@ static int open_log(server_program* self) {
     const uint64_t unix_ms = net_loop_unix_ms();
     BASE_ASSERT(self->match && self->transport && !log->writer); // the port comes before the file
     if (!name || (!has_file && self->config.log_ring_s > 0)) {
-        make_log_name(self, log, unix_ms); // without a file: of what is saved
+        // "breakout-20261120-184500-4711.slog"; without a file: of what is saved
+        time_t seconds = (time_t)(unix_ms / 1000);
+        struct tm utc;
+        gmtime_r(&seconds, &utc);
+        base_text_format(log->file, sizeof log->file, "%s-%04d%02d%02d-%02d%02d%02d-%d.slog",
+                         self->module->game->name, utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                         utc.tm_hour, utc.tm_min, utc.tm_sec, (int)getpid());
     } else if (!base_text_copy(log->file, sizeof log->file, name)) {
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
                                "--log: the name is longer than %zu bytes", sizeof log->file - 1);

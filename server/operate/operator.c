@@ -40,13 +40,6 @@ static void open_console(server_program* self) {
     console->is_open = true;
 }
 
-static void close_console(server_program* self) {
-    net_loop* loop = &self->loop;
-    BASE_ASSERT(loop->socket_count > 0 && loop->sockets[loop->socket_count - 1] == STDIN_FILENO);
-    loop->socket_count--;
-    operator_of(self)->console.is_open = false;
-}
-
 static void obey(server_program* self, char* line) {
     server_console* console = &operator_of(self)->console;
     server_answer answer = {.json = &console->json};
@@ -87,7 +80,13 @@ static void read_console(server_program* self) {
     struct pollfd polled = {.fd = STDIN_FILENO, .events = POLLIN};
     if (poll(&polled, 1, 0) <= 0) return;
     ssize_t size = read(STDIN_FILENO, piece, sizeof piece);
-    if (size <= 0) close_console(self);
+    if (size <= 0) {
+        net_loop* loop = &self->loop;
+        BASE_ASSERT(loop->socket_count > 0 &&
+                    loop->sockets[loop->socket_count - 1] == STDIN_FILENO);
+        loop->socket_count--;
+        operator_of(self)->console.is_open = false;
+    }
     for (ssize_t i = 0; i < size; i++)
         hear(self, piece[i]);
 }
@@ -178,15 +177,6 @@ static void say(const server_program* self, server_saying line, char* text, size
 
 // ---- while it runs
 
-// What verbs asked for.
-static void obey_verbs(server_program* self, server_subject* subject, uint64_t now_us) {
-    if (subject->is_end_asked) server_program_end(self, now_us);
-    if (subject->drain_s_asked > 0) (void)server_drain_begin(self, subject->drain_s_asked, now_us);
-    if (subject->is_reload_asked) self->loop.is_reload_asked = true;
-    subject->is_end_asked = subject->is_reload_asked = false;
-    subject->drain_s_asked = 0;
-}
-
 static void pass(server_program* self, uint64_t now_us) {
     server_operator* operator= operator_of(self);
     server_subject* subject = &operator->subject;
@@ -195,7 +185,12 @@ static void pass(server_program* self, uint64_t now_us) {
                         !server_program_is_draining(self) && !subject->is_unready);
     read_console(self);
     server_control_pass(operator->control, subject, now_us);
-    obey_verbs(self, subject, now_us);
+    // What verbs asked for.
+    if (subject->is_end_asked) server_program_end(self, now_us);
+    if (subject->drain_s_asked > 0) (void)server_drain_begin(self, subject->drain_s_asked, now_us);
+    if (subject->is_reload_asked) self->loop.is_reload_asked = true;
+    subject->is_end_asked = subject->is_reload_asked = false;
+    subject->drain_s_asked = 0;
 }
 
 static void received(server_program* self, uint64_t now_us) {

@@ -54,15 +54,6 @@ static const base_option_keys keys[] = {
     {"lines", server_lines_keys, 2}, {"tune", server_tune_keys, 4},
 };
 
-static void make_table(base_option rows[BASE_COUNT(names)]) {
-    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
-        const base_option* row = NULL;
-        for (uint32_t k = 0; !row && k < BASE_COUNT(own); k++)
-            if (strcmp(own[k].name, names[i]) == 0) row = &own[k];
-        rows[i] = row ? *row : *server_config_row(names[i]);
-    }
-}
-
 static bool check_source(void* values, const base_option_list* words,
                          const base_reporter* reporter) {
     server_config* config = values;
@@ -95,7 +86,12 @@ static base_options_result relay_config_read(server_config* config, int argc, ch
         .log_budget_mb = NET_LOG_BUDGET_BYTES_DEFAULT >> 20,
         .log_ring_mb = NET_LOG_RING_BYTES_DEFAULT >> 20,
     };
-    make_table(config->rows);
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        const base_option* row = NULL;
+        for (uint32_t k = 0; !row && k < BASE_COUNT(own); k++)
+            if (strcmp(own[k].name, names[i]) == 0) row = &own[k];
+        config->rows[i] = row ? *row : *server_config_row(names[i]);
+    }
     base_option_list words = {.count = 0};
     const base_options options = {
         .program = "shoal-relay",
