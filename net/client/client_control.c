@@ -204,10 +204,6 @@ static void receive_varsize(net_client* client, const Shoal__Wire__VarsizeValue*
 
 // ---- the control channel ----
 
-static void receive_roster(net_client* client, const Shoal__Wire__Roster* roster) {
-    if (net_roster_take(&client->roster, roster) != NET_OK) net_client_malformed(client);
-}
-
 // Settings count only as a whole, and only when a server with the same table could have them.
 static bool are_settings_right(const net_client* client, const Shoal__Wire__Welcome* welcome) {
     const net_game_module* game = net_match_get_config(client->config.match)->module->game;
@@ -585,9 +581,8 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
         receive_refused(client, control->refused);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER:
-        if (client->phase == NET_CLIENT_PLAYING)
-            receive_roster(client, control->roster);
-        else
+        if (client->phase != NET_CLIENT_PLAYING ||
+            net_roster_take(&client->roster, control->roster) != NET_OK)
             net_client_malformed(client);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:

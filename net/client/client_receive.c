@@ -341,7 +341,9 @@ void net_client_receive(net_client* client, const net_transport_event* event) {
         receive_notice(client, event);
         break;
     case NET_TRANSPORT_FOUND:
-        net_client_move(client);
+        if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && client->has_resume &&
+            client->has_played)
+            net_client_begin_resuming(client);
         break;
     }
 }

@@ -40,13 +40,6 @@ static net_player_context make_context(net_client* client) {
     };
 }
 
-// What a game writes past its memory would change the client.
-static void check_guard(const net_client* client) {
-    for (uint32_t i = 0; i < NET_CLIENT_GUARD_BYTES; i++)
-        BASE_ASSERT(client->bot_guard[i] == NET_CLIENT_GUARD &&
-                    "the game wrote beyond view->memory: it has 256 bytes");
-}
-
 static void count_unsent(net_client* client, net_drop reason) {
     client->dropped[reason]++;
     base_report(net_ration_take(&client->ration, NET_RATION_EVENT, client->now_us), NULL,
@@ -70,7 +63,10 @@ void net_client_make_input(net_client* client) {
         ecs_running_call("bot_think");
         game->bot_think(&player, client->input_payload);
     }
-    check_guard(client);
+    // What a game writes past its memory would change the client.
+    for (uint32_t i = 0; i < NET_CLIENT_GUARD_BYTES; i++)
+        BASE_ASSERT(client->bot_guard[i] == NET_CLIENT_GUARD &&
+                    "the game wrote beyond view->memory: it has 256 bytes");
     ecs_running_call(NULL);
     input->number = client->input_number;
     // Without a presenter the player saw the newest tick of the mirror.
@@ -114,15 +110,6 @@ static uint32_t gather_resyncs(net_client* client, uint32_t handles[NET_CLIENT_R
     return count;
 }
 
-// A refused datagram is a lost one.
-static void send_packet(net_client* client, uint32_t seq, size_t size) {
-    net_transport* transport = client->config.transport;
-    if (transport->ops->send(transport, client->peer, NET_CHANNEL_REALTIME, client->packet, size) !=
-        NET_OK)
-        client->dropped[NET_DROP_SEND]++;
-    net_client_trace_packet(client, NET_TRACE_SENT, "input", seq, size);
-}
-
 // ---- what the server knows
 
 // The packets before `ack` that the server heard to have come.
@@ -132,18 +119,6 @@ static uint64_t heard_bits(const net_input_base* base, uint16_t ack) {
     if (ahead == 0) return base->ack_bits;
     if (ahead > NET_ACK_BITS) return 0;
     return (ahead < NET_ACK_BITS ? base->ack_bits << ahead : 0) | UINT64_C(1) << (ahead - 1);
-}
-
-static void fill_acks(const net_client* client, net_input_packet* packet) {
-    const uint64_t bits = client->received.bits;
-    const uint64_t news = bits & ~heard_bits(packet->base, client->received.newest);
-    packet->has_ack = client->received.has_any;
-    packet->ack = client->received.newest;
-    packet->ack_bits = bits;
-    packet->ack_reach = news ? NET_ACK_BITS - (uint32_t)__builtin_clzll(news) : 0;
-    packet->ack_delay_us = net_ack_receiver_delay_us(&client->received, client->now_us);
-    packet->event_ack = client->inbox.newest;
-    packet->has_event_ack = packet->event_ack != (packet->base ? packet->base->event_ack : 0);
 }
 
 // ---- the packet
@@ -185,7 +160,15 @@ static net_input_packet make_packet(net_client* client) {
     net_input_packet packet = {.seq = net_ack_sender_add(&client->sent, client->now_us)};
     if (client->sent.has_ack)
         packet.base = net_input_base_find(&client->said, client->sent.newest_acked);
-    fill_acks(client, &packet);
+    const uint64_t bits = client->received.bits;
+    const uint64_t news = bits & ~heard_bits(packet.base, client->received.newest);
+    packet.has_ack = client->received.has_any;
+    packet.ack = client->received.newest;
+    packet.ack_bits = bits;
+    packet.ack_reach = news ? NET_ACK_BITS - (uint32_t)__builtin_clzll(news) : 0;
+    packet.ack_delay_us = net_ack_receiver_delay_us(&client->received, client->now_us);
+    packet.event_ack = client->inbox.newest;
+    packet.has_event_ack = packet.event_ack != (packet.base ? packet.base->event_ack : 0);
     fill_inputs(client, &packet);
     packet.resync_count = gather_resyncs(client, packet.resyncs);
     if (packet.base && client->server_reads_short && net_input_packet_fits(&packet, packet.base))
@@ -219,7 +202,12 @@ void net_client_send_inputs(net_client* client) {
         size += proto_encode(&message.base, client->packet + size, sizeof client->packet - size);
     BASE_ASSERT(size > 0);
     net_input_bases_keep(&client->said, &packet);
-    send_packet(client, packet.seq, size);
+    // A refused datagram is a lost one.
+    net_transport* transport = client->config.transport;
+    if (transport->ops->send(transport, client->peer, NET_CHANNEL_REALTIME, client->packet, size) !=
+        NET_OK)
+        client->dropped[NET_DROP_SEND]++;
+    net_client_trace_packet(client, NET_TRACE_SENT, "input", packet.seq, size);
     client->dropped[NET_DROP_EVENT_QUEUE] += net_event_outbox_drop_unreliable(&client->outbox);
 }
 

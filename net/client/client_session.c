@@ -199,12 +199,6 @@ void net_client_leave_stale(net_client* client) {
         client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
 }
 
-void net_client_move(net_client* client) {
-    if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && client->has_resume &&
-        client->has_played)
-        net_client_begin_resuming(client);
-}
-
 static uint64_t attempt_us_max(const net_client* client) {
     return (client->is_reached ? NET_CONNECT_MS_MAX : NET_ATTEMPT_MS_MAX) * UINT64_C(1000);
 }
@@ -301,17 +295,12 @@ static void check_silence(net_client* client) {
     if (client->phase == NET_CLIENT_RESUMING) retry(client, quiet_us);
 }
 
-// Did only faults come for NET_CLIENT_FAULTS_ONLY_MS?
-static bool faults_only(const net_client_faults* faults, uint64_t now_us) {
-    return faults->is_only && now_us > faults->only_us &&
-           now_us - faults->only_us > NET_CLIENT_FAULTS_ONLY_MS * 1000u;
-}
-
 void net_client_check_connection(net_client* client) {
     const uint64_t now_us = client->now_us;
     check_silence(client);
     if (client->has_enough) net_client_give_up(client, "the server broke the protocol too often");
-    if (faults_only(&client->faults, now_us) && !client->is_closing)
+    if (client->faults.is_only && now_us > client->faults.only_us &&
+        now_us - client->faults.only_us > NET_CLIENT_FAULTS_ONLY_MS * 1000u && !client->is_closing)
         net_client_give_up(client, "the server sent nothing but faults for 10 s");
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;

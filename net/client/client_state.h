@@ -62,8 +62,6 @@ void net_client_end_exchanged(net_client* client);
 void net_client_begin_resuming(net_client* client);
 /// While RESUMING: this server lost the match, and does not know it. Look for the one that has it.
 void net_client_leave_stale(net_client* client);
-/// Another server has the match: resume there. Nothing when the session is not open.
-void net_client_move(net_client* client);
 /// Once per service: ask others and resume after a silence, retry, give up.
 void net_client_check_connection(net_client* client);
 /// End at once because of what the server does, and report why. `why` completes a sentence.

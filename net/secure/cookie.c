@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "secure/cookie.h"
 
-#include "secure/outer.h"
-
 #include <sodium.h>
 
 #include <string.h>

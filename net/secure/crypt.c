@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "secure/crypt.h"
 
-#include "secure/outer.h"
-
 #include "base/assert.h"
 
 #include <sodium.h>

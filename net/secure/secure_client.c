@@ -124,29 +124,19 @@ static bool has_both(const net_secure_client* client) {
     return may_show(&client->resume) && may_show(&client->token);
 }
 
-static void write_next_request(net_secure_client* client) {
-    const net_secure_credential* const all[] = {&client->resume, &client->token};
-    const uint32_t round = client->sent_count / client->address_count;
-    const uint32_t turn = has_both(client) ? round % 2 : !may_show(&client->resume);
-    net_outer_request_write(client->random, &all[turn]->token, client->hello);
-    client->server = client->addresses[client->sent_count % client->address_count];
-    client->sent_count++;
-}
-
-static bool has_asked_all(const net_secure_client* client) {
-    return client->sent_count >= client->address_count * (has_both(client) ? 2 : 1);
-}
-
-static void give_up(net_secure_client* client) {
-    end_session(client,
-                client->answer != NET_SECURE_END_NONE ? client->answer : NET_SECURE_END_SILENT);
-}
-
 static size_t send_hello(net_secure_client* client, uint64_t now_us,
                          uint8_t out[NET_OUTER_HELLO_BYTES], net_address* to) {
-    if (client->state == NET_SECURE_CLIENT_ASKING) write_next_request(client);
+    if (client->state == NET_SECURE_CLIENT_ASKING) {
+        const net_secure_credential* const all[] = {&client->resume, &client->token};
+        const uint32_t round = client->sent_count / client->address_count;
+        const uint32_t turn = has_both(client) ? round % 2 : !may_show(&client->resume);
+        net_outer_request_write(client->random, &all[turn]->token, client->hello);
+        client->server = client->addresses[client->sent_count % client->address_count];
+        client->sent_count++;
+    }
     client->send_us = now_us + client->wait_us;
-    if (client->state == NET_SECURE_CLIENT_ASKING && has_asked_all(client))
+    if (client->state == NET_SECURE_CLIENT_ASKING &&
+        client->sent_count >= client->address_count * (has_both(client) ? 2 : 1))
         client->wait_us += NET_SECURE_RESEND_STEP_US;
     if (client->wait_us > NET_SECURE_RESEND_US_MAX) client->wait_us = NET_SECURE_RESEND_US_MAX;
     memcpy(out, client->hello, NET_OUTER_HELLO_BYTES);
@@ -159,7 +149,8 @@ size_t net_secure_client_service(net_secure_client* client, const net_secure_clo
     if (client->state != NET_SECURE_CLIENT_ASKING && client->state != NET_SECURE_CLIENT_PROVING)
         return 0;
     if (clock->now_us - client->answered_us >= NET_SECURE_ANSWER_US_MAX) {
-        give_up(client);
+        end_session(client,
+                    client->answer != NET_SECURE_END_NONE ? client->answer : NET_SECURE_END_SILENT);
         return 0;
     }
     if (clock->now_us < client->send_us) return 0;

@@ -13,18 +13,6 @@
 
 #define SWEEP_US UINT64_C(100000)
 
-// The lowest slot of each lane on top.
-static void fill_free(net_secure_server* made) {
-    uint32_t at = 0;
-    for (uint32_t lane = 0; lane < made->lanes; lane++) {
-        uint32_t count = (made->session_max - lane + made->lanes - 1) / made->lanes;
-        made->first_free[lane] = at;
-        made->free_counts[lane] = count;
-        for (uint32_t i = count; i > 0; i--)
-            made->free[at++] = (uint16_t)(lane + (i - 1) * made->lanes);
-    }
-}
-
 static void create_parts(net_secure_server* made, const net_secure_server_config* config) {
     const base_allocator* allocator = &made->owner.allocator;
     uint8_t key[16];
@@ -37,7 +25,15 @@ static void create_parts(net_secure_server* made, const net_secure_server_config
         base_allocate_zero(allocator, made->session_max * sizeof *made->origin_names);
     made->unopened_us =
         base_allocate_zero(allocator, made->session_max * sizeof *made->unopened_us);
-    fill_free(made);
+    // The lowest slot of each lane on top.
+    uint32_t at = 0;
+    for (uint32_t lane = 0; lane < made->lanes; lane++) {
+        uint32_t count = (made->session_max - lane + made->lanes - 1) / made->lanes;
+        made->first_free[lane] = at;
+        made->free_counts[lane] = count;
+        for (uint32_t i = count; i > 0; i--)
+            made->free[at++] = (uint16_t)(lane + (i - 1) * made->lanes);
+    }
     uint32_t uses_max = config->token_uses_max ? config->token_uses_max : NET_TOKEN_USES_MAX;
     made->uses = net_token_uses_create(allocator, uses_max, key);
 }
@@ -142,14 +138,13 @@ net_secure_session* net_secure_session_unopened(const net_secure_server* server)
     return server->unopened_us[oldest] != 0 ? &server->sessions[oldest] : NULL;
 }
 
-static void make_room(net_secure_server* server, uint64_t now_us) {
-    net_secure_session* oldest = net_secure_session_unopened(server);
-    if (oldest && now_us + NET_SECURE_UNOPENED_US >= oldest->lease_us + NET_SECURE_OPENING_US)
-        net_secure_session_close(server, now_us, oldest, NET_SECURE_UNOPENED, NET_SECURE_END_FULL);
-}
-
 net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t now_us) {
-    if (net_secure_server_count(server) == server->session_max) make_room(server, now_us);
+    if (net_secure_server_count(server) == server->session_max) {
+        net_secure_session* oldest = net_secure_session_unopened(server);
+        if (oldest && now_us + NET_SECURE_UNOPENED_US >= oldest->lease_us + NET_SECURE_OPENING_US)
+            net_secure_session_close(server, now_us, oldest, NET_SECURE_UNOPENED,
+                                     NET_SECURE_END_FULL);
+    }
     // The lane with most room, so that lanes stay even.
     uint32_t lane = 0, chance = 0;
     for (uint32_t i = 1; i < server->lanes; i++)

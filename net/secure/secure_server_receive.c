@@ -466,26 +466,10 @@ net_secure_end net_secure_server_admit(net_secure_server* server, const net_secu
     return end;
 }
 
-static void receive_hello(net_secure_server* server, const net_secure_clock* clock,
-                          const net_address* from, const uint8_t* bytes,
-                          net_secure_received* received) {
-    if (bytes[VERSION_AT] != NET_SECURE_VERSION)
-        send_version(server, clock->now_us, from, bytes, received);
-    else if (bytes[0] == NET_OUTER_REQUEST)
-        take_request(server, clock, from, bytes, received);
-    else
-        take_response(server, clock, from, bytes, received);
-}
-
 // ---- datagrams of sessions: what is checked comes in the order of its cost
 
 // Size, type, number, replay window, then the decryption, then the budget of the session. Only then
 // the datagram may reach ENet.
-
-static net_secure_peer session_peer(const net_secure_server* server,
-                                    const net_secure_session* session) {
-    return (uint32_t)session->generation << NET_SECURE_SLOT_BITS | net_secure_slot(server, session);
-}
 
 // Its address is another one than before. The new one must prove that it receives what we send,
 // since the sender may have made it up.
@@ -535,7 +519,8 @@ static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_s
     }
     if (is_newest && !net_address_equal(from, &session->address))
         ask_for_proof(server, now_us, session, from, received);
-    received->peer = session_peer(server, session);
+    received->peer =
+        (uint32_t)session->generation << NET_SECURE_SLOT_BITS | net_secure_slot(server, session);
     received->inner = inner;
     received->inner_size = size;
     received->is_packet = type == NET_OUTER_INPUT;
@@ -611,8 +596,13 @@ void net_secure_server_receive(net_secure_server* server, const net_secure_clock
     received->peer = 0;
     received->is_packet = false;
     uint32_t slot = net_secure_server_route(server, bytes, size);
-    if (slot == NET_SECURE_HELLO)
-        receive_hello(server, clock, from, bytes, received);
-    else if (slot != NET_SECURE_NOWHERE)
+    if (slot == NET_SECURE_HELLO) {
+        if (bytes[VERSION_AT] != NET_SECURE_VERSION)
+            send_version(server, clock->now_us, from, bytes, received);
+        else if (bytes[0] == NET_OUTER_REQUEST)
+            take_request(server, clock, from, bytes, received);
+        else
+            take_response(server, clock, from, bytes, received);
+    } else if (slot != NET_SECURE_NOWHERE)
         receive_inside(server, clock->now_us, from, bytes, size, received);
 }

@@ -5,8 +5,6 @@
 
 #include "secure/outer.h"
 
-#include "net/token.h"
-
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/text.h"

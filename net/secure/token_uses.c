@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "secure/token_uses.h"
 
-#include "net/token.h"
-
-#include "base/alloc.h"
 #include "base/assert.h"
 
 #include <sodium.h>
@@ -12,18 +9,14 @@
 
 enum { HOME_BYTES = 8 };
 
-static uint64_t name_of(const net_address_table* table, const net_address* address) {
+net_address_entry* net_address_table_get(net_address_table* table, const net_address* address,
+                                         uint64_t now_us) {
     uint8_t ip[sizeof address->ip] = {0}, hash[crypto_shorthash_BYTES];
     memcpy(ip, address->ip, net_address_is_ipv4(address) ? sizeof ip : HOME_BYTES);
     (void)crypto_shorthash(hash, ip, sizeof ip, table->key);
     uint64_t name;
     memcpy(&name, hash, sizeof name);
-    return name ? name : 1;
-}
-
-net_address_entry* net_address_table_get(net_address_table* table, const net_address* address,
-                                         uint64_t now_us) {
-    uint64_t name = name_of(table, address);
+    if (name == 0) name = 1;
     net_address_entry* set = table->entries[name % NET_ADDRESS_SETS];
     net_address_entry* found = &set[0];
     for (uint32_t i = 0; i < NET_ADDRESS_WAYS; i++) {
@@ -98,13 +91,6 @@ net_token_use net_token_uses_find(const net_token_uses* uses, const uint8_t tag[
     return found->host == hash(uses, from->ip) ? NET_TOKEN_USE_AGAIN : NET_TOKEN_USE_OTHER;
 }
 
-static void unchain(net_token_uses* uses, uint32_t index) {
-    uint32_t* link = &uses->chains[uses->entries[index].token & uses->chain_mask];
-    while (*link != index)
-        link = &uses->entries[*link].next;
-    *link = uses->entries[index].next;
-}
-
 static uint64_t expiry_at(const net_token_uses* uses, uint32_t place) {
     return uses->entries[uses->heap[place]].expiry_unix_s;
 }
@@ -141,7 +127,12 @@ bool net_token_uses_add(net_token_uses* uses, const uint8_t tag[16], const net_a
         (unix_s < NET_SECURE_TOLERANCE_S || expiry_at(uses, 0) >= unix_s - NET_SECURE_TOLERANCE_S))
         return false;
     uint32_t index = is_full ? uses->heap[0] : uses->count;
-    if (is_full) unchain(uses, index);
+    if (is_full) {
+        uint32_t* link = &uses->chains[uses->entries[index].token & uses->chain_mask];
+        while (*link != index)
+            link = &uses->entries[*link].next;
+        *link = uses->entries[index].next;
+    }
     use* added = &uses->entries[index];
     added->token = hash(uses, tag);
     added->host = hash(uses, from->ip);

@@ -5,6 +5,7 @@
 // goes out), session.c (the life of a session), server_report.c (what an operator can read).
 #include "net/server.h"
 
+#include "core/worker.h"
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 #include "state/varsize.h"
@@ -88,18 +89,6 @@ static void destroy_replication(net_server* server) {
     if (server->rows) base_owner_destroy(server->rows);
 }
 
-// Packets to a client are half a second apart at most, whatever divisor the operator requests.
-static void set_cadence(net_server* server) {
-    uint32_t rate_hz = net_match_get_config(server->config.match)->tick_rate_hz;
-    uint32_t divisor = server->config.send_divisor ? server->config.send_divisor : 1;
-    uint32_t divisor_max = rate_hz > 2 ? rate_hz / 2 : 1;
-    server->send_divisor = divisor < divisor_max ? divisor : divisor_max;
-    uint32_t ticks = rate_hz / HEARTBEAT_HZ;
-    if (ticks > HEARTBEAT_TICKS_MAX) ticks = HEARTBEAT_TICKS_MAX;
-    server->heartbeat_ticks = ticks ? ticks : 1;
-    server->deaf_ticks = rate_hz / DEAF_HZ ? rate_hz / DEAF_HZ : 1;
-}
-
 net_result net_server_create(const net_server_config* config, net_server** out) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(config && config->match && config->transport && out);
@@ -123,7 +112,15 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     net_event_outbox_init(&server->recent, server->allocator);
     server->is_recalling = config->is_following;
     net_ration_init(&server->ration, config->reporter);
-    set_cadence(server);
+    // Packets to a client are half a second apart at most, whatever divisor the operator requests.
+    uint32_t rate_hz = net_match_get_config(server->config.match)->tick_rate_hz;
+    uint32_t divisor = server->config.send_divisor ? server->config.send_divisor : 1;
+    uint32_t divisor_max = rate_hz > 2 ? rate_hz / 2 : 1;
+    server->send_divisor = divisor < divisor_max ? divisor : divisor_max;
+    uint32_t ticks = rate_hz / HEARTBEAT_HZ;
+    if (ticks > HEARTBEAT_TICKS_MAX) ticks = HEARTBEAT_TICKS_MAX;
+    server->heartbeat_ticks = ticks ? ticks : 1;
+    server->deaf_ticks = rate_hz / DEAF_HZ ? rate_hz / DEAF_HZ : 1;
     // Of a match that runs elsewhere all players may stand in it.
     server->roster_capacity = config->is_following ? NET_CLIENTS_MAX : server->session_count;
     create_scratch(server);
@@ -144,33 +141,22 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     return result;
 }
 
-static void release_session(net_session* session) {
-    BASE_ASSERT(!session->out.varsize == !session->out.repl);
-    net_varsize_sender_destroy(session->out.varsize);
-    if (session->out.repl) net_repl_state_destroy(session->out.repl);
-}
-
 void net_server_destroy(net_server* server) {
     if (!server) return;
-    net_server_close_lanes(server);
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        net_worker_destroy(server->lanes[i].worker); // the first one's may still need the others
     net_ration_end(&server->ration);
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]) release_session(server->sessions[i]);
+        if (server->sessions[i]) {
+            BASE_ASSERT(!server->sessions[i]->out.varsize == !server->sessions[i]->out.repl);
+            net_varsize_sender_destroy(server->sessions[i]->out.varsize);
+            if (server->sessions[i]->out.repl)
+                net_repl_state_destroy(server->sessions[i]->out.repl);
+        }
     net_server_close_leavers(server);
     if (server->config.tap) server->config.tap->close(server, true);
     destroy_replication(server);
     base_owner_destroy(server);
-}
-
-// Those who play are known to the new interest manager; their scopes are gathered when they are
-// back.
-static void add_players(net_server* server) {
-    for (const net_session* session = NULL; (session = net_server_next(server, session));) {
-        if (!net_session_is_in_match(session)) continue;
-        net_interest_add_client(server->interest, session->client);
-        net_interest_hold(server->interest, session->client, true);
-        if (session->is_spectator) net_spectator_follow(server, session);
-    }
 }
 
 net_result net_server_exchange(net_server* server, net_match* match) {
@@ -195,7 +181,14 @@ net_result net_server_exchange(net_server* server, net_match* match) {
         *server = old; // its owner, too: nothing was allocated from it
         return result;
     }
-    add_players(server);
+    // Those who play are known to the new interest manager; their scopes are gathered when they are
+    // back.
+    for (const net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!net_session_is_in_match(session)) continue;
+        net_interest_add_client(server->interest, session->client);
+        net_interest_hold(server->interest, session->client, true);
+        if (session->is_spectator) net_spectator_follow(server, session);
+    }
     for (uint32_t i = 0; i < server->lane_count; i++) {
         net_match_reader_deinit(&server->lanes[i].reader);
         net_server_open_reader(server, &server->lanes[i].reader);

@@ -251,8 +251,9 @@ static void report_flood(net_server* server, net_session* session) {
                 net_server_who(session->client, session->name, who));
 }
 
-// A burst is forgiven: its time is paid back while less comes.
-static void count_flood(net_server* server, net_session* session) {
+void net_session_watch(net_server* server, net_session* session) {
+    count_deaf(server, session);
+    // A burst is forgiven: its time is paid back while less comes.
     if (session->is_flooding)
         session->flood_us += server->tick_us;
     else
@@ -260,11 +261,6 @@ static void count_flood(net_server* server, net_session* session) {
             session->flood_us < server->tick_us ? session->flood_us : server->tick_us;
     session->is_flooding = false;
     report_flood(server, session);
-}
-
-void net_session_watch(net_server* server, net_session* session) {
-    count_deaf(server, session);
-    count_flood(server, session);
     if (net_server_is_older(server, session->received_us, NET_QUIET_MS_MAX))
         report_away(server, session, "nothing received");
 }
@@ -334,12 +330,6 @@ net_result net_server_take_over(net_server* server, uint64_t now_us) {
         server->homeless += match->players[i].is_homeless;
     }
     return server->homeless > 0 ? NET_ERR_FULL : NET_OK;
-}
-
-// A match that goes on from far back, as with --at, would stand still on its client's screen.
-static bool may_rebase(const net_server* server, const net_session* session) {
-    const ecs_tick tick = net_match_tick(server->config.match);
-    return session->memory.tick != 0 && session->memory.tick <= tick + NET_REBASE_TICKS_MAX;
 }
 
 // Its client has the world of another server of the match, and that goes on here.
@@ -427,7 +417,10 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
     session->is_renewed = is_anew;
     if (is_anew && session->is_expected) take_hello_of(server, session, greeting);
     if (is_anew) net_session_renew(server, session);
-    const bool is_rebased = is_anew && session->is_expected && may_rebase(server, session);
+    // A match that goes on from far back, as with --at, would stand still on its client's screen.
+    const ecs_tick tick = net_match_tick(server->config.match);
+    const bool is_rebased = is_anew && session->is_expected && session->memory.tick != 0 &&
+                            session->memory.tick <= tick + NET_REBASE_TICKS_MAX;
     if (is_rebased) rebase(server, session);
     // A client that resumes again and again gets a welcome each time, but no line is printed and no
     // roster sent.

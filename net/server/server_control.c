@@ -21,15 +21,6 @@ bool net_server_kick(net_server* server, uint32_t client, const char* reason) {
     return true;
 }
 
-// What they predict with settings of before would never fit.
-static void ask_clients_again(net_server* server) {
-    for (net_session* session = NULL; (session = net_server_next(server, session));) {
-        if (net_session_is_in_match(session))
-            net_interest_hold(server->interest, session->client, true);
-        net_session_ask_again(server, session);
-    }
-}
-
 net_result net_server_control(net_server* server, const char* verb,
                               const net_match_argument* arguments, uint32_t count,
                               const base_reporter* reporter) {
@@ -44,7 +35,14 @@ net_result net_server_control(net_server* server, const char* verb,
         result = observer->control(observer->context, verb, arguments, count);
     if (result == NET_OK)
         result = net_match_control(match, verb, arguments, count, false, reporter);
-    if (result == NET_OK && strcmp(verb, "set") == 0) ask_clients_again(server);
+    if (result == NET_OK && strcmp(verb, "set") == 0) {
+        // What they predict with settings of before would never fit.
+        for (net_session* session = NULL; (session = net_server_next(server, session));) {
+            if (net_session_is_in_match(session))
+                net_interest_hold(server->interest, session->client, true);
+            net_session_ask_again(server, session);
+        }
+    }
     return result;
 }
 

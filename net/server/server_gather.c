@@ -174,7 +174,10 @@ static void gather_input(net_server* server, net_session* session, net_tick_inpu
     begin->input_count++;
 }
 
-static void gather_inputs_and_events(net_server* server, net_tick_inputs* begin) {
+void net_server_gather(net_server* server, net_tick_inputs* begin) {
+    BASE_ASSERT(server && begin && begin->tick != 0);
+    gather_leaves(server, begin);
+    gather_joins(server, begin);
     for (net_session* session = NULL; (session = net_server_next(server, session));) {
         if (!net_session_has_player(session)) continue;
         gather_events(server, session, begin);
@@ -183,13 +186,6 @@ static void gather_inputs_and_events(net_server* server, net_tick_inputs* begin)
     }
     begin->events = server->events;
     begin->inputs = server->inputs;
-}
-
-void net_server_gather(net_server* server, net_tick_inputs* begin) {
-    BASE_ASSERT(server && begin && begin->tick != 0);
-    gather_leaves(server, begin);
-    gather_joins(server, begin);
-    gather_inputs_and_events(server, begin);
 }
 
 // Spectators: sessions without a player.
@@ -230,15 +226,11 @@ void net_spectator_follow(net_server* server, const net_session* session) {
                         is_there(server, session->watched) ? session->watched : session->client);
 }
 
-// Each change gathers a scope again, so they are rationed: the newest wish counts.
-static bool may_change(const net_server* server, const net_session* session) {
-    return session->watch_wanted != session->watched &&
-           (session->watch_us == 0 ||
-            net_server_is_older(server, session->watch_us, NET_WATCH_MS_MIN));
-}
-
 ecs_entity net_spectator_player(net_server* server, net_session* session) {
-    if (may_change(server, session)) {
+    // Each change gathers a scope again, so they are rationed: the newest wish counts.
+    if (session->watch_wanted != session->watched &&
+        (session->watch_us == 0 ||
+         net_server_is_older(server, session->watch_us, NET_WATCH_MS_MIN))) {
         session->watched = session->watch_wanted;
         session->watch_us = server->now_us ? server->now_us : 1;
     }
@@ -277,14 +269,6 @@ void net_server_count_gone(net_server* server, ecs_event_type type, uint64_t cou
                 sender ? sender : "");
 }
 
-// Does all live that an event is about?
-static bool is_alive(const ecs_world* world, const net_server_event* event) {
-    bool lives = event->target == ECS_ENTITY_NONE || ecs_is_alive(world, event->target);
-    for (uint32_t i = 0; i < event->entity_count && lives && !event->is_late; i++)
-        lives = ecs_is_alive(world, event->entities[i]);
-    return lives;
-}
-
 void net_server_add_event(net_server* server, const ecs_event* event) {
     net_match* match = server->config.match;
     net_server_out* out = &server->out;
@@ -308,8 +292,13 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     added->size = (uint32_t)size;
     added->is_late = description->is_delivered_late;
     added->entity_count = net_match_entities_of(match, message, event->payload, added->entities);
+    // Does all live that an event is about?
+    bool lives =
+        added->target == ECS_ENTITY_NONE || ecs_is_alive(net_match_world(match), added->target);
+    for (uint32_t i = 0; i < added->entity_count && lives && !added->is_late; i++)
+        lives = ecs_is_alive(net_match_world(match), added->entities[i]);
     // A client drops it when it learns that, mostly in the same packet.
-    if (!is_alive(net_match_world(match), added)) net_server_count_gone(server, event->type, 1);
+    if (!lives) net_server_count_gone(server, event->type, 1);
     out->event_count++;
     if (server->is_recalling && added->is_reliable) net_server_keep_event(server, added);
 }
@@ -321,24 +310,19 @@ static uint32_t* chain_of(net_server_out* out, ecs_entity target) {
     return &out->chains[ecs_entity_index(target) % NET_EVENT_CHAINS];
 }
 
-// Room for what is known of targets; of every index of the history.
-static void clear_marks(net_server* server, uint32_t words, uint32_t index_end) {
-    net_server_out* out = &server->out;
-    BASE_ARRAY_RESERVE(server->allocator, out->seen, out->seen_capacity, words * out->count);
-    BASE_ARRAY_RESERVE(server->allocator, out->marks, out->mark_capacity, index_end);
-    out->seen_words = words;
-    memset(out->seen, 0, (size_t)words * out->count * sizeof *out->seen);
-    memset(out->marks, 0, out->mark_capacity);
-    memset(out->chains, 0, sizeof out->chains);
-}
-
 void net_server_mark_seen(net_server* server) {
     net_server_out* out = &server->out;
     const net_history* history = net_replicator_history(server->replicator);
     const uint32_t words = (out->event_count + 63) / 64, end = history->capacity;
     out->seen_words = 0;
     if (words == 0 || out->count == 0) return;
-    clear_marks(server, words, end);
+    // Room for what is known of targets; of every index of the history.
+    BASE_ARRAY_RESERVE(server->allocator, out->seen, out->seen_capacity, words * out->count);
+    BASE_ARRAY_RESERVE(server->allocator, out->marks, out->mark_capacity, end);
+    out->seen_words = words;
+    memset(out->seen, 0, (size_t)words * out->count * sizeof *out->seen);
+    memset(out->marks, 0, out->mark_capacity);
+    memset(out->chains, 0, sizeof out->chains);
     for (uint32_t e = 0; e < out->event_count; e++) {
         const ecs_entity target = out->events[e].target;
         out->events[e].next = *chain_of(out, target);
@@ -381,16 +365,13 @@ static bool sees_all(const net_server_event* event, const net_repl_state* repl) 
     return true;
 }
 
-static bool has_seen(const net_server_out* out, uint32_t place, uint32_t e) {
-    return out->seen_words && (out->seen[place * out->seen_words + e / 64] >> e % 64 & 1);
-}
-
 // `is_known`: all that the client sees is in `seen`.
 static bool may_know(const net_server_out* out, uint32_t place, const net_repl_state* repl,
                      uint32_t e, bool is_known) {
     const net_server_event* event = &out->events[e];
-    if (!has_seen(out, place, e) && (is_known || (event->target != ECS_ENTITY_NONE &&
-                                                  !net_repl_state_sees(repl, event->target, NULL))))
+    if (!(out->seen_words && (out->seen[place * out->seen_words + e / 64] >> e % 64 & 1)) &&
+        (is_known ||
+         (event->target != ECS_ENTITY_NONE && !net_repl_state_sees(repl, event->target, NULL))))
         return false;
     // The client could never deliver it: it would hold up later events.
     return event->is_late || sees_all(event, repl);

@@ -34,19 +34,6 @@ static bool reaches(uint16_t acked, uint16_t first) {
     return (int16_t)(uint16_t)(acked - first) >= 0;
 }
 
-// A client that acknowledged these knows a near tick and the event acknowledgement: neither is sent
-// whole or again.
-static void learn_known(net_session_out* out, uint16_t acked) {
-    if (out->has_mark && reaches(acked, out->mark_seq)) {
-        out->has_mark = false;
-        out->has_tick_known = true;
-        out->tick_known = out->mark_tick;
-        out->seq_known = out->mark_seq;
-    }
-    if (!out->is_event_ack_known && out->event_ack_sent && reaches(acked, out->event_ack_seq))
-        out->is_event_ack_known = true;
-}
-
 static bool take_acks(net_server_lane* lane, net_session* session, const net_input_packet* packet) {
     if (!packet->has_ack) return true;
     net_session_out* out = &session->out;
@@ -57,7 +44,17 @@ static bool take_acks(net_server_lane* lane, net_session* session, const net_inp
     if (result != NET_OK) return false;
     for (uint32_t i = 0; i < lane->acks.acked_count; i++) {
         (void)net_repl_state_acked(out->repl, lane->acks.acked[i]);
-        learn_known(out, lane->acks.acked[i]);
+        // A client that acknowledged these knows a near tick and the event acknowledgement: neither
+        // is sent whole or again.
+        if (out->has_mark && reaches(lane->acks.acked[i], out->mark_seq)) {
+            out->has_mark = false;
+            out->has_tick_known = true;
+            out->tick_known = out->mark_tick;
+            out->seq_known = out->mark_seq;
+        }
+        if (!out->is_event_ack_known && out->event_ack_sent &&
+            reaches(lane->acks.acked[i], out->event_ack_seq))
+            out->is_event_ack_known = true;
     }
     for (uint32_t i = 0; i < lane->acks.lost_count; i++)
         (void)net_repl_state_lost(out->repl, lane->acks.lost[i]);
@@ -89,13 +86,6 @@ static void take_resyncs(net_server_lane* lane, net_session* session,
 static void keep_refusal(net_session* session, net_match_reader* reader) {
     (void)base_text_copy(session->refusal, sizeof session->refusal, reader->refusal);
     reader->refusal[0] = '\0';
-}
-
-// @return false when the client broke the protocol: it only watches.
-static bool check_player(net_server_lane* lane, const net_session* session, size_t count) {
-    if (count == 0 || !session->is_spectator) return true;
-    net_lane_drop(lane, NET_DROP_SPECTATOR, count);
-    return false;
 }
 
 // @return false when the client broke the protocol.
@@ -212,7 +202,11 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
     net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input",
                              packet.seq, size);
     if (net_ack_receiver_check(&session->received, packet.seq) != NET_ACK_NEW) return true;
-    if (!check_player(lane, session, packet.input_count + message->n_events)) return false;
+    const size_t given = packet.input_count + message->n_events;
+    if (given > 0 && session->is_spectator) { // it only watches: that breaks the protocol
+        net_lane_drop(lane, NET_DROP_SPECTATOR, given);
+        return false;
+    }
     if (!take_inputs(lane, session, &packet) || !take_events(lane, session, message)) return false;
     take_resyncs(lane, session, &packet);
     if (packet.has_event_ack && !net_event_outbox_acked(&session->out.outbox, packet.event_ack))
@@ -308,13 +302,6 @@ bool net_server_read_queues(net_server* server) {
     return true;
 }
 
-void net_server_empty_queues(net_server* server) {
-    for (uint32_t i = 0; i < server->lane_count; i++) {
-        net_server_lane* lane = &server->lanes[i];
-        lane->queue_size = lane->queue_count = lane->deferred_count = 0;
-    }
-}
-
 // ---- queueing
 
 bool net_server_queue_event(net_server* server, net_session* session,
@@ -373,11 +360,6 @@ void net_server_open_lanes(net_server* server, bool is_threaded) {
     }
 }
 
-void net_server_close_lanes(net_server* server) {
-    for (uint32_t i = 0; i < server->lane_count; i++)
-        net_worker_destroy(server->lanes[i].worker); // the first one's may still need the others
-}
-
 void net_server_start_lane(net_server_lane* lane, net_server_lane_fn work) {
     lane->work = work;
     if (lane->worker)
@@ -393,15 +375,6 @@ void net_server_run_lanes(net_server* server, net_server_lane_fn work, bool is_l
         work(&server->lanes[i]);
     for (uint32_t i = 1; i < server->lane_count && !is_little; i++)
         net_worker_wait(server->lanes[i].worker);
-}
-
-// Said once in a match.
-static void count_stopped(net_server* server, uint32_t count) {
-    if (count > 0 && server->counters.solo_stopped == 0)
-        base_report(server->config.reporter, NULL, 0,
-                    "debug: a client's acknowledgements take too long for solo code: it gets "
-                    "shared code (solo_stopped counts such clients)");
-    server->counters.solo_stopped += count;
 }
 
 // Said once in a match.
@@ -423,7 +396,12 @@ void net_server_count_lanes(net_server* server) {
         server->counters.state_bytes += lane->state_bytes;
         server->counters.resyncs += lane->resyncs;
         lane->state_packets = lane->state_bytes = lane->resyncs = 0;
-        count_stopped(server, lane->solo_stopped);
+        // Said once in a match.
+        if (lane->solo_stopped > 0 && server->counters.solo_stopped == 0)
+            base_report(server->config.reporter, NULL, 0,
+                        "debug: a client's acknowledgements take too long for solo code: it gets "
+                        "shared code (solo_stopped counts such clients)");
+        server->counters.solo_stopped += lane->solo_stopped;
         lane->solo_stopped = 0;
         report_split(server, lane->group_split);
         lane->group_split = 0;

@@ -53,13 +53,6 @@ static void send_info(net_server* server, net_session* session) {
     (void)net_session_send_control(server, session, &info.base);
 }
 
-// A client that names no game asks for it. It loads the game and comes back, or shows a list of
-// servers.
-static void answer_question(net_server* server, net_session* session, const char* text) {
-    send_info(server, session);
-    send_refused(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
-}
-
 static void accept_or_refuse(net_server* server, net_session* session) {
     if (server->phase == NET_SERVER_SETTLING || server->phase == NET_SERVER_LEAVING ||
         server->phase == NET_SERVER_ENDED) {
@@ -125,8 +118,12 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
         base_text_format(text, sizeof text, "this server runs the game %s", game);
         if (hello->game[0])
             refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
-        else
-            answer_question(server, session, text);
+        else {
+            // A client that names no game asks for it. It loads the game and comes back, or shows a
+            // list of servers.
+            send_info(server, session);
+            send_refused(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+        }
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
@@ -329,7 +326,10 @@ static void read_queues(net_server* server) {
     for (uint32_t i = 0; i < server->lane_count; i++)
         for (uint32_t k = 0; k < server->lanes[i].deferred_count; k++)
             finish_event(server, &server->lanes[i].deferred[k]);
-    net_server_empty_queues(server);
+    for (uint32_t i = 0; i < server->lane_count; i++) {
+        net_server_lane* lane = &server->lanes[i];
+        lane->queue_size = lane->queue_count = lane->deferred_count = 0;
+    }
 }
 
 // When a lane's queue is full all that is queued is read at once.

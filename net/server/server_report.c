@@ -44,11 +44,6 @@ const char* net_part_name(net_part part) {
     return names[part];
 }
 
-// The rest of a tick's 32 low bits, which was not after `now`.
-static ecs_tick whole_tick(ecs_tick now, uint32_t low) {
-    return now - (uint32_t)((uint32_t)now - low);
-}
-
 static void fill_scope(const net_server* server, const net_session* session,
                        net_live_peer* report) {
     const net_repl_state* repl = session->out.repl;
@@ -68,8 +63,9 @@ static void fill_scope(const net_server* server, const net_session* session,
     // The ring keeps NET_REPL_STATE_PACKETS packets; a client that is heard acknowledges one of
     // them.
     const uint16_t back = (uint16_t)(repl->seq_next - sent->newest_acked);
+    // The rest of a tick's 32 low bits, which was not after `now`.
     if (sent->has_ack && back > 0 && back <= NET_REPL_STATE_PACKETS)
-        report->acked_tick = whole_tick(now, net_repl_packet_tick(repl, back));
+        report->acked_tick = now - (uint32_t)((uint32_t)now - net_repl_packet_tick(repl, back));
 }
 
 static void fill(const net_server* server, const net_session* session, net_live_peer* report) {

@@ -82,7 +82,6 @@ static inline void net_lane_drop(net_server_lane* lane, net_drop reason, uint64_
 
 /// Make the lanes of the transport, and with `is_threaded` a thread for each.
 void net_server_open_lanes(net_server* server, bool is_threaded);
-void net_server_close_lanes(net_server* server);
 /// What a lane reads messages of the match with.
 void net_server_open_reader(const net_server* server, net_match_reader* reader);
 /// Let a lane do the work, on its thread; at once when it has none.
@@ -391,10 +390,9 @@ void net_server_queue_events(net_server* server, uint32_t place);
 bool net_server_queue_event(net_server* server, net_session* session,
                             const net_transport_event* event);
 /// Let the lanes read what is queued. Then their lists of deferred events, the first lane's before
-/// the second's, are in the order of clients; the events stay in the queues until
-/// net_server_empty_queues. @return false: nothing was queued.
+/// the second's, are in the order of clients; the caller empties the queues.
+/// @return false: nothing was queued.
 bool net_server_read_queues(net_server* server);
-void net_server_empty_queues(net_server* server);
 /// An event of a lane's queue.
 const net_lane_event* net_lane_event_at(const net_server_lane* lane, uint32_t at);
 /// Why an event has no effect now: its session ended or changed its connection since it was queued.

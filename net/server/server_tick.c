@@ -93,16 +93,6 @@ static void pass_requests(net_server* server) {
     }
 }
 
-// The interest manager knows a player from its join on; its scope is gathered when it is admitted.
-static void hold_joined(net_server* server, const net_tick_inputs* begin) {
-    for (uint32_t i = 0; i < begin->join_count; i++) {
-        net_session* session = server->joining[i];
-        if (!is_waiting(session)) continue; // it ended with the roster
-        net_interest_add_client(server->interest, session->client);
-        net_interest_hold(server->interest, session->client, true);
-    }
-}
-
 // How many entities the scope of a new client has: as many as those of others.
 static int64_t expect_scope(const net_server* server) {
     int64_t sum = 0, count = 0;
@@ -175,19 +165,6 @@ static void send_player(net_server* server, net_session* session) {
     session->player_sent = player;
 }
 
-static void end_failed(net_server* server) {
-    server->has_failed = true;
-    net_server_say_goodbye(server);
-}
-
-// The game keeps the last seconds. What becomes of it, the program says (net_log_take_saved).
-static void pass_save(net_server* server) {
-    char name[NET_SAVE_NAME_BYTES];
-    const net_observer* observer = &server->config.observer;
-    if (net_match_take_save(server->config.match, name) && observer->save)
-        observer->save(observer->context, name);
-}
-
 static void replicate(net_server* server) {
     net_match* match = server->config.match;
     ecs_world* world = net_match_world(match);
@@ -200,7 +177,10 @@ static void replicate(net_server* server) {
     const net_observer* observer = &server->config.observer;
     if (observer->rows)
         observer->rows(observer->context, match, net_replicator_history(server->replicator));
-    pass_save(server);
+    // The game keeps the last seconds. What becomes of it, the program says (net_log_take_saved).
+    char name[NET_SAVE_NAME_BYTES];
+    if (net_match_take_save(server->config.match, name) && observer->save)
+        observer->save(observer->context, name);
     server->out.event_count = 0;
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)
@@ -209,17 +189,6 @@ static void replicate(net_server* server) {
     net_server_count_gone(server, (ecs_event_type)counters->event_gone,
                           counters->events_gone - server->events_gone);
     server->events_gone = counters->events_gone;
-}
-
-// Players that the module refused or dropped in this tick: they leave the match with the next one.
-static void end_dropped(net_server* server) {
-    net_match_dropped dropped;
-    while (net_match_take_dropped(server->config.match, &dropped)) {
-        net_session* session = net_server_find_number(server, dropped.client);
-        if (!session || session->end != NET_END_NONE) continue;
-        (void)base_text_copy(session->end_reason, sizeof session->end_reason, dropped.reason);
-        net_session_end(server, session, dropped.is_refused ? NET_END_REFUSED : NET_END_GAME);
-    }
 }
 
 // @return whether this tick is the match's last.
@@ -266,17 +235,28 @@ static net_tick_inputs gather(net_server* server, const net_tick_inputs* given) 
 // Sessions that are silent, dropped, new, ahead of a roster, or back from another server.
 static void tend_sessions(net_server* server, const net_tick_inputs* inputs, bool is_given) {
     drop_silent(server);
-    end_dropped(server);
+    // Players that the module refused or dropped in this tick leave the match with the next one.
+    net_match_dropped dropped;
+    while (net_match_take_dropped(server->config.match, &dropped)) {
+        net_session* session = net_server_find_number(server, dropped.client);
+        if (!session || session->end != NET_END_NONE) continue;
+        (void)base_text_copy(session->end_reason, sizeof session->end_reason, dropped.reason);
+        net_session_end(server, session, dropped.is_refused ? NET_END_REFUSED : NET_END_GAME);
+    }
     net_server_destroy_leavers(server);
-    if (!is_given) hold_joined(server, inputs);
+    if (!is_given) {
+        // The interest manager knows a player from its join on; its scope is gathered when it is
+        // admitted.
+        for (uint32_t i = 0; i < inputs->join_count; i++) {
+            net_session* session = server->joining[i];
+            if (!is_waiting(session)) continue; // it ended with the roster
+            net_interest_add_client(server->interest, session->client);
+            net_interest_hold(server->interest, session->client, true);
+        }
+    }
     net_spectators_begin(server);
     net_server_send_rosters(server, inputs);
     net_server_end_rebases(server);
-}
-
-static void settle_from_now(net_server* server) {
-    net_server_set_phase(server, NET_SERVER_SETTLING);
-    server->settle_ms_max = NET_SETTLE_MS_MAX;
 }
 
 static void run_tick(net_server* server, const net_tick_inputs* given) {
@@ -298,13 +278,17 @@ static void run_tick(net_server* server, const net_tick_inputs* given) {
         note_part(server, NET_PART_SESSION, &at_us);
         replicate(server);
     } else {
-        end_failed(server);
+        server->has_failed = true;
+        net_server_say_goodbye(server);
     }
     ecs_changes_clear(net_match_world(server->config.match));
     note_part(server, NET_PART_ROWS, &at_us);
     if (is_stepped) net_server_hand_over(server, true);
     note_part(server, NET_PART_SEND, &at_us);
-    if (is_last && server->phase == NET_SERVER_RUNNING) settle_from_now(server);
+    if (is_last && server->phase == NET_SERVER_RUNNING) {
+        net_server_set_phase(server, NET_SERVER_SETTLING);
+        server->settle_ms_max = NET_SETTLE_MS_MAX;
+    }
 }
 
 static bool is_settled(const net_server* server) {

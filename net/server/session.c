@@ -107,12 +107,6 @@ static uint64_t origin_of(const net_server* server, const net_peer_identity* ide
     return base_hash64_mix(half, net_address_is_ipv4(at) ? 4 : 6) | 1;
 }
 
-// Learn from the transport what is at the other end of a new connection.
-static void identify(net_server* server, net_session* session) {
-    (void)net_transport_identity(server->config.transport, session->peer, &session->identity);
-    session->origin = origin_of(server, &session->identity);
-}
-
 // ---- pace
 
 static uint64_t pace_key(const net_session* session) {
@@ -151,12 +145,6 @@ bool net_session_may_resume(net_server* server, net_session* session) {
 uint64_t net_session_take_pace(net_server* server, const net_session* session) {
     uint64_t key = pace_key(session);
     return key ? take_pace(&find_bucket(server, key)->sessions, server) : 0;
-}
-
-// The session ended because its client broke rules: the next one of this player or address waits.
-static void punish(net_server* server, const net_session* session) {
-    uint64_t key = pace_key(session);
-    if (key != 0) find_bucket(server, key)->sessions.full_us = server->now_us + PACE_BURST_US;
 }
 
 // A slot whose player still has to leave the match keeps its client number until the next tick.
@@ -265,23 +253,20 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
     if (!session) return NULL;
     net_session_set_peer(server, session, peer);
     net_session_set_state(server, session, NET_SESSION_GREETING, "connected");
-    identify(server, session);
+    (void)net_transport_identity(server->config.transport, session->peer, &session->identity);
+    session->origin = origin_of(server, &session->identity);
     return session;
-}
-
-// In the order of their numbers, so that this one is the next that is given.
-static void open_report_of(net_server* server, net_session* session, uint32_t client) {
-    const uint32_t named = server->clients_named;
-    BASE_ASSERT(client > 0 && client <= named);
-    server->clients_named = client - 1;
-    net_session_open_report(server, session);
-    server->clients_named = named;
 }
 
 net_session* net_server_add_away(net_server* server, uint32_t client, const char* name) {
     net_session* session = begin_session(server);
     if (!session) return NULL;
-    open_report_of(server, session, client);
+    // In the order of their numbers, so that this one is the next that is given.
+    const uint32_t named = server->clients_named;
+    BASE_ASSERT(client > 0 && client <= named);
+    server->clients_named = client - 1;
+    net_session_open_report(server, session);
+    server->clients_named = named;
     (void)base_text_copy(session->name, sizeof session->name, name);
     session->is_quiet = session->is_renewed = session->is_expected = true;
     session->joined_us = server->now_us;
@@ -463,7 +448,11 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
     }
     net_session_close_report(server, session, end);
     if (end == NET_END_DEAF) net_server_drop(server, NET_DROP_DEAF, 1);
-    if (end == NET_END_DEAF || end == NET_END_FAULT) punish(server, session);
+    if (end == NET_END_DEAF || end == NET_END_FAULT) {
+        // The client broke rules: the next session of this player or address waits.
+        uint64_t key = pace_key(session);
+        if (key != 0) find_bucket(server, key)->sessions.full_us = server->now_us + PACE_BURST_US;
+    }
     net_transport* transport = server->config.transport;
     if (end == NET_END_TIMEOUT || end == NET_END_DEAF) {
         // A silent client will not confirm a goodbye either: do not wait for it.
@@ -494,14 +483,6 @@ static void destroy_first(net_server* server) {
     memmove(server->leavers, server->leavers + 1, server->leaver_count * sizeof *server->leavers);
 }
 
-static void take_leaver(net_server* server, net_session* session) {
-    BASE_ASSERT(!server->out.is_uncollected);
-    if (server->leaver_count == server->session_count) destroy_first(server);
-    net_repl_state_abandon(session->out.repl);
-    server->leavers[server->leaver_count++] = session->out.repl;
-    session->out.repl = NULL;
-}
-
 void net_server_destroy_leavers(net_server* server) {
     BASE_ASSERT(!server->out.is_uncollected);
     for (uint32_t i = 0; i < DESTROYED_PER_TICK && server->leaver_count > 0; i++)
@@ -521,7 +502,11 @@ void net_session_gone(net_server* server, net_session* session, const char* reas
     if (server->config.tap) server->config.tap->leave(server, session);
     if (session->out.repl) {
         net_varsize_sender_destroy(session->out.varsize);
-        take_leaver(server, session);
+        BASE_ASSERT(!server->out.is_uncollected);
+        if (server->leaver_count == server->session_count) destroy_first(server);
+        net_repl_state_abandon(session->out.repl);
+        server->leavers[server->leaver_count++] = session->out.repl;
+        session->out.repl = NULL;
     }
     net_interest_remove_client(server->interest, session->client);
     session->out.varsize = NULL;

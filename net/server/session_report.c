@@ -128,19 +128,6 @@ void net_session_fill_report(const net_session* session, net_peer_report* report
     report->rtt_ms = (double)net_ack_sender_rtt_us(&session->out.sent) / 1000.0;
 }
 
-static void fill_last_report(net_server* server, const net_session* session,
-                             net_peer_report* report) {
-    const bool has_tick = is_known(server, session);
-    report->is_caught_up = has_tick || !session->out.repl;
-    report->scope = net_world_digest_empty();
-    // Nothing of its scope changed since: the world's present scope is that of its tick.
-    if (has_tick && walk_scope(server, session, &report->scope))
-        report->tick = session->out.tick_sent;
-    else if (has_tick)
-        net_server_drop(server, NET_DROP_REPORT_SCOPE, 1);
-    net_session_fill_report(session, report);
-}
-
 const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]) {
     char quoted[BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX)];
     (void)base_text_format(text, NET_WHO_BYTES, "%s %u %s",
@@ -185,10 +172,6 @@ uint64_t net_session_scope_hash(const net_server* server, const net_session* ses
 // which system writes it.
 enum { SLIP_ROWS_MIN = 16, SLIP_SHARE = 64, SLIP_WATCH_TICKS = 120 };
 
-static bool is_said(const net_server_slips* slips, ecs_component_id component) {
-    return (slips->said[component / 64] >> component % 64 & 1) != 0;
-}
-
 static void report_slip(net_server* server, ecs_slip slip, const char* system) {
     const ecs_world* world = net_match_world(server->config.match);
     server->slips.said[slip.component / 64] |= UINT64_C(1) << slip.component % 64;
@@ -217,7 +200,9 @@ void net_server_look_for_slips(net_server* server, bool is_last) {
     }
     const ecs_slip slip = ecs_inspect_slips(
         world, is_last ? UINT32_MAX : SLIP_ROWS_MIN + ecs_world_entity_count(world) / SLIP_SHARE);
-    if (slip.entity == ECS_ENTITY_NONE || is_said(slips, slip.component)) return;
+    if (slip.entity == ECS_ENTITY_NONE ||
+        (slips->said[slip.component / 64] >> slip.component % 64 & 1) != 0)
+        return;
     if (is_last) {
         report_slip(server, slip, NULL);
         return;
@@ -282,7 +267,15 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
         net_peer_report* report = &server->reports[session->report];
         BASE_ASSERT(report->client == session->client && report->end == NET_END_NONE);
         report->end = end;
-        fill_last_report(server, session, report);
+        const bool has_tick = is_known(server, session);
+        report->is_caught_up = has_tick || !session->out.repl;
+        report->scope = net_world_digest_empty();
+        // Nothing of its scope changed since: the world's present scope is that of its tick.
+        if (has_tick && walk_scope(server, session, &report->scope))
+            report->tick = session->out.tick_sent;
+        else if (has_tick)
+            net_server_drop(server, NET_DROP_REPORT_SCOPE, 1);
+        net_session_fill_report(session, report);
     }
     if (net_session_has_player(session)) session->must_leave_match = true;
     session->end = end;

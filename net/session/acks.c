@@ -117,15 +117,11 @@ static bool acknowledge_packet(net_ack_sender* send, uint16_t seq, uint64_t now_
     return true;
 }
 
-static uint32_t remembered(const net_ack_sender* send) {
-    return send->count < NET_PACKETS_IN_FLIGHT_MAX ? (uint32_t)send->count
-                                                   : NET_PACKETS_IN_FLIGHT_MAX;
-}
-
 // Number of packets from the newest back to the oldest that may fly.
 static uint32_t unsettled(net_ack_sender* send) {
     if (send->settled == send->count) return 0;
-    uint64_t count = remembered(send);
+    uint64_t count =
+        send->count < NET_PACKETS_IN_FLIGHT_MAX ? (uint32_t)send->count : NET_PACKETS_IN_FLIGHT_MAX;
     if (send->settled + count < send->count) send->settled = send->count - count;
     while (send->settled < send->count) {
         const net_ack_packet* packet =
@@ -142,14 +138,6 @@ static void declare_lost(net_ack_sender* send, net_ack_packet* packet, net_ack_r
     result->lost[result->lost_count++] = packet->seq;
 }
 
-static void reverse(uint16_t* items, uint32_t count) {
-    for (uint32_t i = 0; i + i + 1 < count; i++) {
-        uint16_t item = items[i];
-        items[i] = items[count - 1 - i];
-        items[count - 1 - i] = item;
-    }
-}
-
 static void lose_overtaken(net_ack_sender* send, net_ack_result* result) {
     uint32_t later = 0;
     uint32_t count = unsettled(send);
@@ -161,7 +149,11 @@ static void lose_overtaken(net_ack_sender* send, net_ack_result* result) {
         else if (packet->state == NET_ACK_FLYING && later >= NET_ACK_LATER)
             declare_lost(send, packet, result);
     }
-    reverse(result->lost, result->lost_count);
+    for (uint32_t i = 0; i + i + 1 < result->lost_count; i++) {
+        uint16_t item = result->lost[i];
+        result->lost[i] = result->lost[result->lost_count - 1 - i];
+        result->lost[result->lost_count - 1 - i] = item;
+    }
 }
 
 net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_t ack,
@@ -247,15 +239,6 @@ net_ack_fate net_ack_receiver_check(net_ack_receiver* recv, uint16_t seq) {
     return NET_ACK_NEW;
 }
 
-// A packet counts as lost when enough later ones came first: jitter alone overtakes it less often.
-static void learn_loss(net_ack_receiver* recv, uint32_t ahead) {
-    for (uint32_t i = 8 + (ahead < 56 ? ahead : 56); i-- > 8;) {
-        if (i + 2 > recv->span) continue;
-        const uint32_t sample = recv->bits >> i & 1 ? 0 : 65536;
-        recv->loss = (127 * recv->loss + sample) / 128;
-    }
-}
-
 void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us) {
     recv->received++;
     if (!recv->has_any) {
@@ -273,7 +256,12 @@ void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us
         recv->newest = seq;
         recv->newest_us = now_us;
         recv->span += ahead;
-        learn_loss(recv, ahead);
+        // A packet counts as lost when enough later ones came first: jitter alone overtakes less.
+        for (uint32_t i = 8 + (ahead < 56 ? ahead : 56); i-- > 8;) {
+            if (i + 2 > recv->span) continue;
+            const uint32_t sample = recv->bits >> i & 1 ? 0 : 65536;
+            recv->loss = (127 * recv->loss + sample) / 128;
+        }
         return;
     }
     uint16_t behind = (uint16_t)(recv->newest - seq);

@@ -10,8 +10,6 @@
 
 #include "core/fault.h"
 
-#include "net/match.h"
-
 #include <string.h>
 
 // A field tag and a length of a submessage in a packet: 1 + 2 bytes.
@@ -64,11 +62,6 @@ static event_head* append(net_event_outbox* outbox, net_event_line* line, uint32
     return event;
 }
 
-static void drop_first(net_event_line* line) {
-    line->first += bytes_of(event_at(line, line->first)->size);
-    if (--line->count == 0) line->first = line->end = 0;
-}
-
 net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, bool is_alone,
                                  uint32_t message, ecs_tick tick, ecs_entity target,
                                  const void* payload, uint32_t size) {
@@ -93,21 +86,12 @@ net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, boo
 bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number) {
     if (number >= outbox->number_next) return false;
     uint32_t oldest = outbox->number_next - outbox->reliable.count;
-    for (; outbox->reliable.count > 0 && oldest <= number; oldest++)
-        drop_first(&outbox->reliable);
+    for (; outbox->reliable.count > 0 && oldest <= number; oldest++) {
+        outbox->reliable.first +=
+            bytes_of(event_at(&outbox->reliable, outbox->reliable.first)->size);
+        if (--outbox->reliable.count == 0) outbox->reliable.first = outbox->reliable.end = 0;
+    }
     return true;
-}
-
-static size_t describe(const event_head* event, Shoal__Wire__GameEvent* to) {
-    shoal__wire__game_event__init(to);
-    to->number = event->number;
-    to->message = event->message;
-    to->tick = event->tick;
-    to->target = event->target;
-    to->is_alone = event->is_alone;
-    to->payload.data = (uint8_t*)(uintptr_t)event->payload;
-    to->payload.len = event->size;
-    return shoal__wire__game_event__get_packed_size(to) + EVENT_FRAME_BYTES;
 }
 
 uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
@@ -122,7 +106,16 @@ uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent*
         uint32_t at = line->first, taken = 0;
         for (; taken < line->count && count < capacity; taken++) {
             const event_head* event = event_at(line, at);
-            const size_t bytes = describe(event, &events[count]);
+            shoal__wire__game_event__init(&events[count]);
+            events[count].number = event->number;
+            events[count].message = event->message;
+            events[count].tick = event->tick;
+            events[count].target = event->target;
+            events[count].is_alone = event->is_alone;
+            events[count].payload.data = (uint8_t*)(uintptr_t)event->payload;
+            events[count].payload.len = event->size;
+            const size_t bytes =
+                shoal__wire__game_event__get_packed_size(&events[count]) + EVENT_FRAME_BYTES;
             is_full = used + bytes > budget_bytes;
             if (is_full) break;
             used += bytes;
@@ -162,15 +155,6 @@ void net_event_inbox_deinit(net_event_inbox* inbox) {
     inbox->entries = NULL;
 }
 
-// Entries are long and few wait, so the first block is short.
-static void grow_inbox(net_event_inbox* inbox) {
-    const size_t entry = sizeof *inbox->entries;
-    const uint32_t capacity = inbox->capacity ? 2 * inbox->capacity : 2;
-    inbox->entries = base_reallocate(inbox->allocator, inbox->entries, inbox->capacity * entry,
-                                     capacity * entry);
-    inbox->capacity = capacity;
-}
-
 net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event,
                                 const net_event_needs* needs) {
     if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
@@ -187,7 +171,14 @@ net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameE
         inbox->full++;
         return NET_OK;
     }
-    if (inbox->count + 2 > inbox->capacity) grow_inbox(inbox);
+    if (inbox->count + 2 > inbox->capacity) {
+        // Entries are long and few wait, so the first block is short.
+        const size_t entry = sizeof *inbox->entries;
+        const uint32_t capacity = inbox->capacity ? 2 * inbox->capacity : 2;
+        inbox->entries = base_reallocate(inbox->allocator, inbox->entries, inbox->capacity * entry,
+                                         capacity * entry);
+        inbox->capacity = capacity;
+    }
     net_event_inbox_entry* entry = &inbox->entries[inbox->count++];
     entry->event.number = event->number;
     entry->event.message = event->message;

@@ -92,14 +92,6 @@ static void code_full(coder* self, uint32_t i) {
     if (!self->to) *input = (net_input_bytes){self->store->bytes[i], size};
 }
 
-// Earlier releases write which bytes differ.
-static void read_mask(coder* self, uint32_t i, const net_input_bytes* before) {
-    uint8_t* bytes = self->store->bytes[i];
-    for (uint32_t k = 0; k < before->size; k++)
-        bytes[k] = code_flag(self, false) ? (uint8_t)code_bits(self, 0, 8) : before->data[k];
-    self->packet->inputs[i] = (net_input_bytes){bytes, before->size};
-}
-
 // An input as numbers.
 typedef struct numbers {
     uint32_t count; // up to the last field that is there
@@ -163,7 +155,11 @@ static void code_step(coder* self, uint32_t i, net_input_bytes before) {
     const uint64_t begin = self->to ? self->to->size_bits : 0;
     if (code_flag(self, is_short)) {
         if (!is_short) {
-            read_mask(self, i, &before);
+            // Earlier releases write which bytes differ.
+            uint8_t* bytes = self->store->bytes[i];
+            for (uint32_t k = 0; k < before.size; k++)
+                bytes[k] = code_flag(self, false) ? (uint8_t)code_bits(self, 0, 8) : before.data[k];
+            self->packet->inputs[i] = (net_input_bytes){bytes, before.size};
             return;
         }
         const bool is_said = code_fields(self, i, &before);

@@ -52,15 +52,6 @@ static double clamp(double value, double min, double max) {
     return value < min ? min : value > max ? max : value;
 }
 
-// Fewer than one input in a thousand meets so many losses in a row.
-static double depth_for_loss(double loss_percent) {
-    static const double likely[] = {0.1, 3.2, 10.0, 17.8, 25.1};
-    double depth = 0;
-    for (uint32_t i = 0; i < sizeof likely / sizeof *likely; i++)
-        depth += loss_percent > likely[i];
-    return depth;
-}
-
 static void raise(net_pace* pace, uint64_t now_us, uint32_t repeats) {
     bool is_late = repeats > pace->repeats;
     pace->repeats = repeats;
@@ -113,7 +104,11 @@ void net_pace_report(net_pace* pace, uint64_t now_us, uint64_t tick, uint32_t de
     raise(pace, now_us, repeats);
     if ((double)now_us < pace->settle_us) return;
     sample(pace, (double)depth - (double)repeats, ticks);
-    pace->loss_depth = depth_for_loss(loss_percent);
+    // Fewer than one input in a thousand meets so many losses in a row.
+    static const double likely[] = {0.1, 3.2, 10.0, 17.8, 25.1};
+    pace->loss_depth = 0;
+    for (uint32_t i = 0; i < sizeof likely / sizeof *likely; i++)
+        pace->loss_depth += loss_percent > likely[i];
     pace->target = clamp(NET_PACE_DEPTH_MIN + 2.0 * pace->jitter + pace->loss_depth + pace->raised,
                          NET_PACE_DEPTH_MIN, NET_PACE_DEPTH_MAX);
     pace->rate = 1.0 + clamp((pace->target - pace->depth) * RATE_PER_TICK, -NET_PACE_RATE_MAX,

@@ -13,8 +13,6 @@
 // client does with it (client_receive.c).
 #include "session/packet_header.h"
 
-#include "net/result.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 
@@ -241,11 +239,10 @@ void net_trace_text(const net_trace_event* event, char* text, size_t text_bytes)
     uint32_t us = (uint32_t)(event->now_us % 1000u);
     if (event->kind == NET_TRACE_STATE) {
         BASE_ASSERT(event->from && event->to && event->reason);
-        (void)base_text_format(text, text_bytes,
-                               "t_ms=%" PRIu64 ".%03u client=%u peer=%u state from=%s to=%s "
-                               "reason=%s",
-                               ms, us, event->client, event->peer, event->from, event->to,
-                               event->reason);
+        (void)base_text_format(
+            text, text_bytes,
+            "t_ms=%" PRIu64 ".%03u client=%u peer=%u state from=%s to=%s reason=%s", ms, us,
+            event->client, event->peer, event->from, event->to, event->reason);
         return;
     }
     BASE_ASSERT(event->name);

@@ -80,16 +80,12 @@ void net_rate_go_on(net_rate* rate, uint32_t bytes) {
     if (known > rate->rate) rate->rate = known;
 }
 
-static void measure_used(net_rate* rate, double seconds) {
-    const double part = seconds < USED_S ? seconds / USED_S : 1;
-    if (rate->held == 0) rate->used += (rate->taken / seconds - rate->used) * part;
-    rate->taken = 0;
-}
-
 void net_rate_refill(net_rate* rate, uint64_t now_us) {
     if (now_us <= rate->refill_us) return;
     const double seconds = (double)(now_us - rate->refill_us) * 1e-6;
-    measure_used(rate, seconds);
+    const double part = seconds < USED_S ? seconds / USED_S : 1;
+    if (rate->held == 0) rate->used += (rate->taken / seconds - rate->used) * part;
+    rate->taken = 0;
     double share = seconds * (rate->held > 0 && rate->held < rate->rate ? rate->held : rate->rate);
     rate->refill_us = now_us;
     // A longer pause adds the bytes of one second at most.
@@ -126,16 +122,6 @@ void net_rate_charge(net_rate* rate, uint64_t sent) {
     if (rate->tokens < least) rate->tokens = least;
 }
 
-static void remember_rtt(net_rate* rate, uint64_t now_us, double rtt_us) {
-    if (now_us - rate->window_us > WINDOW_US) {
-        rate->window_us = now_us;
-        rate->rtt_us_min[1] = rate->rtt_us_min[0];
-        rate->rtt_us_min[0] = 0;
-    }
-    if (rtt_us > 0 && (rate->rtt_us_min[0] == 0 || rtt_us < rate->rtt_us_min[0]))
-        rate->rtt_us_min[0] = rtt_us;
-}
-
 static double smallest_rtt(const net_rate* rate) {
     double now = rate->rtt_us_min[0], before = rate->rtt_us_min[1];
     if (now == 0) return before;
@@ -169,7 +155,13 @@ static void hold(net_rate* rate, uint64_t now_us, bool is_slow) {
 
 void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lost,
                     uint64_t rtt_us) {
-    remember_rtt(rate, now_us, (double)rtt_us);
+    if (now_us - rate->window_us > WINDOW_US) {
+        rate->window_us = now_us;
+        rate->rtt_us_min[1] = rate->rtt_us_min[0];
+        rate->rtt_us_min[0] = 0;
+    }
+    if (rtt_us > 0 && (rate->rtt_us_min[0] == 0 || (double)rtt_us < rate->rtt_us_min[0]))
+        rate->rtt_us_min[0] = (double)rtt_us;
     double smallest = smallest_rtt(rate);
     bool is_slow = smallest > 0 && (double)rtt_us > RTT_TIMES * smallest + RTT_BEYOND_US;
     const bool was_held = rate->held > 0;
