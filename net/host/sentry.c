@@ -389,13 +389,6 @@ static void end_thread(watched* thread) {
     (void)sigaltstack(&thread->stack_before, NULL);
 }
 
-static void install(net_sentry* sentry) {
-    struct sigaction action = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigemptyset(&action.sa_mask);
-    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
-        (void)sigaction(fatal[i], &action, &sentry->before[i]);
-}
-
 // ---- a tick that does not come back ----
 
 static void report_stall(const net_sentry* sentry, uint32_t thread, uint64_t stalled_us) {
@@ -516,7 +509,10 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     }
     begin_thread(&sentry->threads[0]);
     atomic_store(&present, sentry);
-    install(sentry);
+    struct sigaction action = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
+        (void)sigaction(fatal[i], &action, &sentry->before[i]);
     base_memory_handler_set(end_without_memory, sentry);
     return sentry;
 }

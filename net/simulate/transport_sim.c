@@ -226,11 +226,6 @@ static void take_back(sim_endpoint* taker) {
     taker->borrowed_link = NULL;
 }
 
-static void hash_datagram(sim_client* owner, bool is_up, const void* bytes, size_t size) {
-    const uint32_t head[3] = {owner->index, is_up, (uint32_t)size};
-    owner->hash = base_hash64(bytes, size, base_hash64(head, sizeof head, owner->hash));
-}
-
 // Lanes send at the same time; each has its own connections, the counters are of all.
 static void count(uint64_t* counter, uint64_t by) {
     (void)__atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
@@ -293,7 +288,8 @@ static net_result side_send(sim_endpoint* sender, sim_client* owner, net_channel
     } else if (channel == NET_CHANNEL_CONTROL) {
         result = push_control(sender, owner, CONTROL_MESSAGE, from->epoch, 0, bytes, size);
     } else {
-        hash_datagram(owner, is_up, bytes, size);
+        const uint32_t head[3] = {owner->index, is_up, (uint32_t)size};
+        owner->hash = base_hash64(bytes, size, base_hash64(head, sizeof head, owner->hash));
         // Dropped when the client is destroyed: the pool stays small.
         if (is_up || !owner->is_destroyed)
             net_link_push(path_out(sender, owner)->link, sender->now_us,
@@ -590,22 +586,18 @@ static const net_transport_ops client_ops = {
     .destroy = client_destroy,
 };
 
-// Each client has a host of its own, in the network for benchmarks (RFC 2544).
-static net_address address_of(uint32_t index) {
-    const uint8_t host[4] = {198, (uint8_t)(18 + (index >> 16 & 1)), (uint8_t)(index >> 8),
-                             (uint8_t)index};
-    uint32_t network;
-    memcpy(&network, host, sizeof network);
-    return net_address_ipv4(network, 40000);
-}
-
 net_transport* net_sim_client(net_sim* sim, const net_link_config* link) {
     BASE_ASSERT(sim && link);
     sim_client* made = base_allocate_zero(sim->allocator, sizeof *made);
     made->endpoint = (sim_endpoint){.base = {.ops = &client_ops}, .sim = sim};
     made->index = sim->client_count++;
     made->gone_us = UINT64_MAX;
-    made->identity.address = address_of(made->index);
+    // Each client has a host of its own, in the network for benchmarks (RFC 2544).
+    const uint8_t host[4] = {198, (uint8_t)(18 + (made->index >> 16 & 1)),
+                             (uint8_t)(made->index >> 8), (uint8_t)made->index};
+    uint32_t network;
+    memcpy(&network, host, sizeof network);
+    made->identity.address = net_address_ipv4(network, 40000);
     uint64_t seed = base_hash64_mix(base_hash64_mix(sim->seed, link->seed), made->index);
     path_init(&made->up, sim->allocator, link, base_hash64_mix(seed, 1));
     path_init(&made->down, sim->allocator, link, base_hash64_mix(seed, 2));

@@ -104,24 +104,6 @@ static void keep(net_log_delay* delay, const net_log_record* record) {
     base_bytes_write(&delay->bytes, packed, record->size);
 }
 
-static void add_origin(net_log_delay* delay, ecs_tick last) {
-    const int64_t us = (int64_t)delay->now_us - (int64_t)last * delay->tick_us;
-    uint32_t* count = &delay->origin_count;
-    while (*count > 0 && delay->origins[*count - 1].us >= us)
-        --*count;
-    if (*count == ORIGINS_MAX) --*count; // later than it need be, never sooner
-    delay->origins[(*count)++] = (origin){.last = last, .us = us};
-}
-
-// The ticks that were given need no origin.
-static void drop_origins(net_log_delay* delay) {
-    uint32_t first = 0;
-    while (first < delay->origin_count && delay->origins[first].last <= delay->report.given)
-        first++;
-    delay->origin_count -= first;
-    memmove(delay->origins, delay->origins + first, delay->origin_count * sizeof *delay->origins);
-}
-
 static void read_ahead(net_log_delay* delay, const net_log_record* record) {
     net_log_delay_report* report = &delay->report;
     report->came_us = delay->now_us;
@@ -142,7 +124,12 @@ void net_log_delay_poll(net_log_delay* delay, uint64_t now_us) {
     delay->now_us = now_us;
     if (delay->report.came_us == 0) delay->report.came_us = now_us; // silence begins here
     drop_given(delay);
-    drop_origins(delay);
+    // The ticks that were given need no origin.
+    uint32_t first = 0;
+    while (first < delay->origin_count && delay->origins[first].last <= delay->report.given)
+        first++;
+    delay->origin_count -= first;
+    memmove(delay->origins, delay->origins + first, delay->origin_count * sizeof *delay->origins);
     while (delay->report.state == NET_LOG_FEED_NOTHING &&
            delay->report.newest < delay->report.given + delay->ahead) {
         net_log_record record;
@@ -153,7 +140,14 @@ void net_log_delay_poll(net_log_delay* delay, uint64_t now_us) {
         else
             delay->report.state = state;
     }
-    if (delay->whole > before) add_origin(delay, delay->whole);
+    if (delay->whole > before) {
+        const int64_t us = (int64_t)delay->now_us - (int64_t)delay->whole * delay->tick_us;
+        uint32_t* count = &delay->origin_count;
+        while (*count > 0 && delay->origins[*count - 1].us >= us)
+            --*count;
+        if (*count == ORIGINS_MAX) --*count; // later than it need be, never sooner
+        delay->origins[(*count)++] = (origin){.last = delay->whole, .us = us};
+    }
 }
 
 // The tick that a kept record is due with: a control with the tick behind it.
@@ -167,18 +161,15 @@ static bool peek(const net_log_delay* delay, kept* head) {
     return true;
 }
 
-static int64_t due_us(const net_log_delay* delay, ecs_tick tick) {
-    uint32_t i = 0;
-    while (i < delay->origin_count && delay->origins[i].last < tick)
-        i++;
-    BASE_ASSERT(i < delay->origin_count);
-    return delay->origins[i].us + (int64_t)tick * delay->tick_us + delay->delay_us;
-}
-
 uint64_t net_log_delay_due_us(const net_log_delay* delay) {
     kept head;
     if (!peek(delay, &head) || tick_of(&head) > delay->whole) return UINT64_MAX;
-    const int64_t due = due_us(delay, tick_of(&head));
+    uint32_t i = 0;
+    while (i < delay->origin_count && delay->origins[i].last < tick_of(&head))
+        i++;
+    BASE_ASSERT(i < delay->origin_count);
+    const int64_t due =
+        delay->origins[i].us + (int64_t)tick_of(&head) * delay->tick_us + delay->delay_us;
     return due > 0 ? (uint64_t)due : 0;
 }
 
@@ -488,15 +479,6 @@ static net_follow_state end_of(net_follow* self, net_log_feed_state state) {
     return self->end = self->is_closed ? NET_FOLLOW_ENDED : NET_FOLLOW_LOST;
 }
 
-// A standby says more of itself (net_stream_writer_stand_by).
-static void report_relay(net_follow* self, uint64_t now_us) {
-    const net_stream_report report = {.role = NET_STREAM_RELAY,
-                                      .is_able = true,
-                                      .who = self->config.who,
-                                      .tick = net_log_delay_get_report(self->delay).newest};
-    net_stream_report_send(self->config.broker, &report, &self->report_due_us, now_us);
-}
-
 net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t now_us) {
     const net_log_feed* feed = net_log_delay_feed(self->delay);
     net_log_record record;
@@ -505,7 +487,14 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
     if (self->end != NET_FOLLOW_WAITS) return self->end;
     if (self->stream) (void)net_stream_follower_poll(self->stream, now_us);
     net_log_delay_poll(self->delay, now_us);
-    if (self->stream && self->config.who != 0) report_relay(self, now_us);
+    if (self->stream && self->config.who != 0) {
+        // A standby says more of itself (net_stream_writer_stand_by).
+        const net_stream_report report = {.role = NET_STREAM_RELAY,
+                                          .is_able = true,
+                                          .who = self->config.who,
+                                          .tick = net_log_delay_get_report(self->delay).newest};
+        net_stream_report_send(self->config.broker, &report, &self->report_due_us, now_us);
+    }
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
         if (self->begin > 0 && record.tick <= self->begin) continue;
         if (record.kind == NET_LOG_KIND_END) return run_tick(self, server, now_us, &record);

@@ -64,15 +64,12 @@ static net_standby_state give_up(net_standby* self, const net_stream_follower_in
     return self->end = NET_STANDBY_FAILED;
 }
 
-// A server that lives says nothing between two ticks.
-static uint64_t patience_us(const net_standby* self) {
-    const uint64_t ticks_us = UINT64_C(2000000) / net_follow_info(self->follow)->tick_rate_hz;
-    return self->config.takeover_us > ticks_us ? self->config.takeover_us : ticks_us;
-}
-
 static net_standby_state claim(net_standby* self, net_server* server) {
     const net_stream_follower_info* info = net_stream_follower_get(self->follower);
-    if (info->silence_us < patience_us(self)) return NET_STANDBY_WAITS;
+    // A server that lives says nothing between two ticks.
+    const uint64_t ticks_us = UINT64_C(2000000) / net_follow_info(self->follow)->tick_rate_hz;
+    if (info->silence_us < self->config.takeover_us || info->silence_us < ticks_us)
+        return NET_STANDBY_WAITS;
     if (net_server_get_phase(server) > NET_SERVER_RUNNING ||
         net_follow_get_report(self->follow, self->now_us).reason == NET_IDLE_SETTLING) {
         base_report(&self->reporter, self->config.name, 0,
@@ -148,21 +145,20 @@ static net_standby_state await_claim(net_standby* self, net_server* server) {
 
 // ---- a pass ----
 
-// What the broker answers too late to let silence count never ends in a claim.
-static void report_self(const net_standby* self) {
-    const bool is_able = !self->is_given_up && net_stream_follower_get(self->follower)->late_us <
-                                                   NET_STREAM_REPORT_OLD_MS * UINT64_C(1000);
-    const ecs_tick tick = net_follow_get_report(self->follow, self->now_us).tick;
-    net_stream_writer_stand_by(self->writer, tick, is_able, self->now_us);
-}
-
 net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_t now_us) {
     BASE_ASSERT(self->writer && server);
     if (self->end != NET_STANDBY_WAITS) return self->end;
     self->now_us = now_us;
     if (self->is_claiming) return await_claim(self, server);
     const net_follow_state state = net_follow_run(self->follow, server, now_us);
-    if (state <= NET_FOLLOW_RAN) report_self(self);
+    if (state <= NET_FOLLOW_RAN) {
+        // What the broker answers too late to let silence count never ends in a claim.
+        const bool is_able =
+            !self->is_given_up && net_stream_follower_get(self->follower)->late_us <
+                                      NET_STREAM_REPORT_OLD_MS * UINT64_C(1000);
+        const ecs_tick tick = net_follow_get_report(self->follow, self->now_us).tick;
+        net_stream_writer_stand_by(self->writer, tick, is_able, self->now_us);
+    }
     switch (state) {
     case NET_FOLLOW_RAN:
         self->compared++;

@@ -81,18 +81,6 @@ static void count_lag(net_stream_follower* self) {
 
 // ---- messages ----
 
-static void take_claim(net_stream_follower* self) {
-    net_stream_follower_info* info = &self->info;
-    const net_stream_frame* frame = &self->frame;
-    if (info->position.epoch == 0)
-        base_bytes_write(&self->header, frame->header, frame->header_bytes);
-    info->claim = frame->claim;
-    info->is_claim_new = frame->epoch > 1;
-    info->position.epoch = frame->epoch;
-    info->position.sequence = self->sequence;
-    count_lag(self);
-}
-
 static const char* find_fault(const net_stream_follower* self) {
     const net_stream_position* position = &self->info.position;
     const net_stream_frame* frame = &self->frame;
@@ -128,7 +116,15 @@ static void take_message(net_stream_follower* self, const net_broker_answer* ans
     if (fault) {
         fail_at(self, fault);
     } else if (self->frame.kind == NET_STREAM_KIND_CLAIM) {
-        take_claim(self);
+        net_stream_follower_info* info = &self->info;
+        const net_stream_frame* frame = &self->frame;
+        if (info->position.epoch == 0)
+            base_bytes_write(&self->header, frame->header, frame->header_bytes);
+        info->claim = frame->claim;
+        info->is_claim_new = frame->epoch > 1;
+        info->position.epoch = frame->epoch;
+        info->position.sequence = self->sequence;
+        count_lag(self);
     } else {
         self->has_message = true;
         self->offset = 0;
@@ -159,12 +155,11 @@ static void take_later(net_stream_follower* self, const net_broker_answer* answe
     read_later(self, now_us);
     if (!answer->is_first || self->vain_reads < READS_GONE) return;
     char text[sizeof self->info.text];
-    (void)base_text_format(
-        text, sizeof text,
-        "is gone, the broker keeps what is after %" PRIu64
-        ": who begins now cannot follow this match (its server's log has all of it); "
-        "give longer ones ?hours=72 of --stream",
-        answer->sequence - 1);
+    (void)base_text_format(text, sizeof text,
+                           "is gone, the broker keeps what is after %" PRIu64
+                           ": who begins now cannot follow this match (its server's log has all of "
+                           "it); give longer ones ?hours=72 of --stream",
+                           answer->sequence - 1);
     fail_at(self, text);
 }
 
@@ -195,15 +190,6 @@ static void count_silence(net_stream_follower* self) {
 static void note_away(net_stream_follower* self, uint64_t now_us) {
     count_no_silence(self);
     self->grace_us = now_us + GRACE_US;
-}
-
-// The server may have lost the broker as well. It waits before it connects again, up to twice the
-// time for which the broker was away.
-static void note_lost(net_stream_follower* self, uint64_t now_us) {
-    if (self->lost_us == 0) self->lost_us = now_us;
-    const uint64_t wait_us = 2 * (now_us - self->lost_us);
-    note_away(self, now_us);
-    self->grace_us += wait_us < AGAIN_US_MAX ? wait_us : AGAIN_US_MAX;
 }
 
 static void note_late(net_stream_follower* self, bool is_late, uint64_t now_us) {
@@ -304,7 +290,14 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
         read_again(self, now_us);
     }
     if (!status.is_connected) {
-        if (self->ping_us > 0) note_lost(self, now_us);
+        if (self->ping_us > 0) {
+            // The server may have lost the broker as well. It waits before it connects again, up to
+            // twice the time for which the broker was away.
+            if (self->lost_us == 0) self->lost_us = now_us;
+            const uint64_t wait_us = 2 * (now_us - self->lost_us);
+            note_away(self, now_us);
+            self->grace_us += wait_us < AGAIN_US_MAX ? wait_us : AGAIN_US_MAX;
+        }
         note_late(self, false, now_us);
         return now_us + PING_US;
     }
@@ -319,15 +312,6 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
     ping(self, now_us);
     return self->must_read && self->read_due_us < now_us + PING_US ? self->read_due_us
                                                                    : now_us + PING_US;
-}
-
-// The last record of the message was read: so was the message.
-static void end_message(net_stream_follower* self) {
-    net_stream_position* position = &self->info.position;
-    self->has_message = false;
-    position->sequence = self->sequence;
-    position->records += self->frame.count;
-    count_lag(self);
 }
 
 net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uint8_t** data,
@@ -351,7 +335,14 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uin
     info->tick = self->order.tick;
     info->is_in_tick = self->order.is_in_tick;
     info->is_closed = self->order.is_closed;
-    if (++self->taken == self->frame.count) end_message(self);
+    if (++self->taken == self->frame.count) {
+        // The last record of the message was read: so was the message.
+        net_stream_position* position = &self->info.position;
+        self->has_message = false;
+        position->sequence = self->sequence;
+        position->records += self->frame.count;
+        count_lag(self);
+    }
     return NET_LOG_FEED_RECORD;
 }
 

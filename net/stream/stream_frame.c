@@ -77,14 +77,6 @@ bool net_stream_frame_add(proto_pb_writer* message, const void* data, uint32_t s
     return true;
 }
 
-static void write_address(proto_pb_writer* message, const net_address* address) {
-    uint8_t bytes[ADDRESS_BYTES];
-    memcpy(bytes, address->ip, sizeof address->ip);
-    bytes[16] = (uint8_t)(address->port >> 8);
-    bytes[17] = (uint8_t)address->port;
-    proto_pb_write_bytes(message, FIELD_ADDRESS, bytes, sizeof bytes);
-}
-
 void net_stream_frame_claim(proto_pb_writer* message, uint64_t epoch, uint64_t number,
                             const net_stream_claim* claim, const void* header,
                             size_t header_bytes) {
@@ -92,8 +84,13 @@ void net_stream_frame_claim(proto_pb_writer* message, uint64_t epoch, uint64_t n
     net_stream_frame_begin(message, NET_STREAM_KIND_CLAIM, epoch, number);
     proto_pb_write_fixed64(message, FIELD_WRITER, claim->writer);
     proto_pb_write_fixed64(message, FIELD_KEY_ID, claim->key_id);
-    for (uint32_t i = 0; i < claim->address_count; i++)
-        write_address(message, &claim->addresses[i]);
+    for (uint32_t i = 0; i < claim->address_count; i++) {
+        uint8_t bytes[ADDRESS_BYTES];
+        memcpy(bytes, claim->addresses[i].ip, sizeof claim->addresses[i].ip);
+        bytes[16] = (uint8_t)(claim->addresses[i].port >> 8);
+        bytes[17] = (uint8_t)claim->addresses[i].port;
+        proto_pb_write_bytes(message, FIELD_ADDRESS, bytes, sizeof bytes);
+    }
     if (header) proto_pb_write_bytes(message, FIELD_HEADER, header, header_bytes);
 }
 

@@ -75,13 +75,6 @@ static void prepare(net_stream_writer* self) {
     self->due_us = 0;
 }
 
-static void take_missing(net_stream_writer* self, uint64_t now_us) {
-    if (self->missing_since_us == 0) self->missing_since_us = now_us;
-    self->due_us = now_us + MISSING_AGAIN_US;
-    if (now_us - self->missing_since_us >= MISSING_US)
-        fail_writer(self, "the log has not all of the match: the stream ends");
-}
-
 // Records that are there, as many as fit. @return false: there is none.
 static bool build(net_stream_writer* self, uint64_t now_us) {
     const net_stream_source* source = &self->config.source;
@@ -102,7 +95,12 @@ static bool build(net_stream_writer* self, uint64_t now_us) {
         self->has_close = self->has_close || record.is_close;
     }
     if (self->frame.count == 0) {
-        if (found == NET_STREAM_FOUND_LOST) take_missing(self, now_us);
+        if (found == NET_STREAM_FOUND_LOST) {
+            if (self->missing_since_us == 0) self->missing_since_us = now_us;
+            self->due_us = now_us + MISSING_AGAIN_US;
+            if (now_us - self->missing_since_us >= MISSING_US)
+                fail_writer(self, "the log has not all of the match: the stream ends");
+        }
         return false;
     }
     self->missing_since_us = 0;
@@ -274,16 +272,14 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
     }
 }
 
-static void take_report(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
-    self->status.reports_refused +=
-        !net_stream_reports_add(&self->reports, answer->data, answer->size, now_us);
-}
-
 static void take_answers(net_stream_writer* self, uint64_t now_us) {
     const net_broker* broker = &self->config.broker;
     net_broker_answer answer;
     while (broker->take(broker->context, &answer)) {
-        if (answer.code == NET_BROKER_REPORT) take_report(self, &answer, now_us);
+        if (answer.code == NET_BROKER_REPORT) {
+            self->status.reports_refused +=
+                !net_stream_reports_add(&self->reports, answer.data, answer.size, now_us);
+        }
         if (!is_sending(self) || !self->has_message) continue;
         const bool is_last = answer.request == self->last_request;
         if (answer.request < self->first_append) continue; // of a message before
@@ -295,19 +291,6 @@ static void take_answers(net_stream_writer* self, uint64_t now_us) {
 }
 
 // ---- who follows ----
-
-// A standby is near when the newest stored tick that it has is not too old.
-static void count_followers(net_stream_writer* self, uint64_t now_us) {
-    net_stream_status* status = &self->status;
-    const ecs_tick near = NET_STREAM_REPORT_OLD_MS * MS / self->config.tick_us + 1;
-    const ecs_tick from = status->acked_tick > near ? status->acked_tick - near : 0;
-    const bool is_owned = status->state == NET_STREAM_OWNED;
-    const bool may_claim = is_owned && status->trouble == NET_STREAM_WELL;
-    status->standbys =
-        may_claim ? net_stream_reports_count(&self->reports, NET_STREAM_STANDBY, from, now_us) : 0;
-    status->relays =
-        is_owned ? net_stream_reports_count(&self->reports, NET_STREAM_RELAY, from, now_us) : 0;
-}
 
 void net_stream_writer_stand_by(net_stream_writer* self, ecs_tick tick, bool is_able,
                                 uint64_t now_us) {
@@ -373,7 +356,16 @@ uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
         const uint64_t report_us = status.is_connected ? report_waiting(self, now_us) : UINT64_MAX;
         next_us = send_us < report_us ? send_us : report_us;
     }
-    count_followers(self, now_us);
+    // A standby is near when the newest stored tick that it has is not too old.
+    net_stream_status* status = &self->status;
+    const ecs_tick near = NET_STREAM_REPORT_OLD_MS * MS / self->config.tick_us + 1;
+    const ecs_tick from = status->acked_tick > near ? status->acked_tick - near : 0;
+    const bool is_owned = status->state == NET_STREAM_OWNED;
+    const bool may_claim = is_owned && status->trouble == NET_STREAM_WELL;
+    status->standbys =
+        may_claim ? net_stream_reports_count(&self->reports, NET_STREAM_STANDBY, from, now_us) : 0;
+    status->relays =
+        is_owned ? net_stream_reports_count(&self->reports, NET_STREAM_RELAY, from, now_us) : 0;
     return next_us;
 }
 
@@ -422,28 +414,6 @@ net_stream_writer* net_stream_writer_create(const net_stream_writer_config* conf
 // is one doubt only: a process that slept does not know whether another server has the match by
 // now. It asks by appending, and shows its clients nothing until the answer is there.
 
-// Since when a tick waits, and nothing was stored. A far broker stores something all the time, and
-// a tick takes up to two of its answers. `is_owned` false: nothing is stored.
-static void note_age(net_stream_sync* self, const net_stream_status* status, bool is_owned,
-                     bool has_all, uint64_t now_us) {
-    const bool has_moved = is_owned && status->acked.records > self->records;
-    self->records = status->acked.records;
-    if (has_moved || !self->waits) self->waited_us = now_us;
-    self->waits = !is_owned || !has_all;
-}
-
-static void note_rest(net_stream_sync* self, ecs_tick stored, ecs_tick newest, uint64_t now_us) {
-    const uint64_t rest_us = self->tick_us + NET_STREAM_REST_MS * MS;
-    if (self->step_us > 0 && now_us - self->step_us > rest_us) {
-        self->doubted = newest + 1;
-        self->doubted_us = now_us;
-    }
-    self->step_us = now_us;
-    const bool is_kept = self->is_on && self->safety != NET_STREAM_UNSAFE;
-    const bool has_waited = !is_kept && now_us - self->doubted_us > NET_STREAM_DOUBT_MS * MS;
-    if (stored >= self->doubted || has_waited) self->doubted = 0;
-}
-
 // STILL and UNSAFE last until all is stored again.
 static net_stream_safety decide(const net_stream_sync* self, bool is_owned, bool is_over,
                                 uint64_t now_us) {
@@ -462,8 +432,21 @@ void net_stream_sync_step(net_stream_sync* self, const net_stream_status* status
     const bool is_owned = status->state == NET_STREAM_OWNED || status->state == NET_STREAM_ENDED;
     ecs_tick stored = status->acked_tick > first ? status->acked_tick : first;
     if (status->state == NET_STREAM_ENDED) stored = newest;
-    note_age(self, status, is_owned, stored >= newest, now_us);
-    note_rest(self, stored, newest, now_us);
+    // Since when a tick waits, and nothing was stored. A far broker stores something all the time,
+    // and a tick takes up to two of its answers.
+    const bool has_moved = is_owned && status->acked.records > self->records;
+    self->records = status->acked.records;
+    if (has_moved || !self->waits) self->waited_us = now_us;
+    self->waits = !is_owned || stored < newest;
+    const uint64_t rest_us = self->tick_us + NET_STREAM_REST_MS * MS;
+    if (self->step_us > 0 && now_us - self->step_us > rest_us) {
+        self->doubted = newest + 1;
+        self->doubted_us = now_us;
+    }
+    self->step_us = now_us;
+    const bool is_kept = self->is_on && self->safety != NET_STREAM_UNSAFE;
+    const bool has_waited = !is_kept && now_us - self->doubted_us > NET_STREAM_DOUBT_MS * MS;
+    if (stored >= self->doubted || has_waited) self->doubted = 0;
     const net_stream_safety before = self->safety;
     self->safety = decide(self, is_owned, is_over, now_us);
     if (self->safety == NET_STREAM_UNSAFE && before != NET_STREAM_UNSAFE) self->unsafe = stored + 1;

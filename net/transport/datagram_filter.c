@@ -83,15 +83,6 @@ static bool is_far_ahead(uint16_t sequence, const net_filter_context* context) {
     return (int16_t)(sequence - context->reliable_sequence) > AHEAD_MAX;
 }
 
-static bool is_fragment_sound(const uint8_t* command, const net_filter_context* context) {
-    uint16_t start = read_u16(command + 4);
-    uint32_t count = read_u32(command + 8), number = read_u32(command + 12);
-    uint32_t total = read_u32(command + 16), offset = read_u32(command + 20);
-    return !is_far_ahead(start, context) && count >= 1 && count <= FRAGMENTS_MAX &&
-           number < count && total <= NET_CONTROL_BYTES_MAX && offset < total &&
-           read_u16(command + 6) <= total - offset;
-}
-
 // Bytes of payload after the command; SIZE_MAX when the command is not one of ours.
 static size_t payload_size(const uint8_t* command, const net_filter_context* context) {
     bool is_acknowledged = command[0] & WANTS_ACKNOWLEDGE;
@@ -106,7 +97,14 @@ static size_t payload_size(const uint8_t* command, const net_filter_context* con
         size = read_u16(command + 6);
         if (channel != NET_CHANNEL_CONTROL || !is_acknowledged || size == 0) return SIZE_MAX;
         if (is_far_ahead(read_u16(command + 2), context)) return SIZE_MAX;
-        return is_fragment_sound(command, context) ? size : SIZE_MAX;
+        uint16_t start = read_u16(command + 4);
+        uint32_t count = read_u32(command + 8), number = read_u32(command + 12);
+        uint32_t total = read_u32(command + 16), offset = read_u32(command + 20);
+        return (!is_far_ahead(start, context) && count >= 1 && count <= FRAGMENTS_MAX &&
+                number < count && total <= NET_CONTROL_BYTES_MAX && offset < total &&
+                read_u16(command + 6) <= total - offset)
+                   ? size
+                   : SIZE_MAX;
     case ACKNOWLEDGE:
         return is_acknowledged ? SIZE_MAX : 0;
     default:
@@ -169,16 +167,6 @@ bool net_filter_check(uint8_t* bytes, size_t size, const net_filter_context* con
 
 enum { WINDOW = 256 }; // the filter refuses commands further ahead
 
-static void window_move(net_repeat_ration* ration, uint16_t sequence) {
-    uint16_t moved = (uint16_t)(sequence - ration->sequence);
-    if (moved >= WINDOW) memset(ration->seen, 0, sizeof ration->seen);
-    for (uint16_t i = 1; moved < WINDOW && i <= moved; i++) {
-        uint8_t delivered = (uint8_t)(ration->sequence + i);
-        ration->seen[delivered / 64] &= ~(UINT64_C(1) << delivered % 64);
-    }
-    ration->sequence = sequence;
-}
-
 // @return true when the command came for the first time.
 static bool window_take(net_repeat_ration* ration, uint16_t sequence) {
     uint16_t ahead = (uint16_t)(sequence - ration->sequence);
@@ -194,7 +182,13 @@ bool net_repeat_ration_pass(net_repeat_ration* ration, const uint8_t* bytes, siz
                             const net_filter_context* context, uint64_t now_us) {
     static const net_budget_rate rate = {1000000 / NET_REPEATS_PER_SECOND, NET_REPEATS_PER_SECOND};
     uint32_t repeats = 0;
-    window_move(ration, context->reliable_sequence);
+    uint16_t moved = (uint16_t)(context->reliable_sequence - ration->sequence);
+    if (moved >= WINDOW) memset(ration->seen, 0, sizeof ration->seen);
+    for (uint16_t i = 1; moved < WINDOW && i <= moved; i++) {
+        uint8_t delivered = (uint8_t)(ration->sequence + i);
+        ration->seen[delivered / 64] &= ~(UINT64_C(1) << delivered % 64);
+    }
+    ration->sequence = context->reliable_sequence;
     for (size_t at = read_u16(bytes) & HAS_SENT_TIME ? 4 : 2; at < size;) {
         const uint8_t* command = bytes + at;
         const uint8_t number = command[0] & 0x0F;

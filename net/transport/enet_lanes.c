@@ -143,20 +143,6 @@ static void lanes_service(net_transport* transport, uint64_t now_us) {
     read_trunk(self);
 }
 
-// Collect the events of a host with their packets.
-static void take_events(const enet_lanes* self, enet_lane* lane) {
-    net_enet_transport* host = lane->host;
-    const uint32_t number = (uint32_t)(lane - self->lanes);
-    net_transport_event event;
-    while (host->base.ops->next(&host->base, &event)) {
-        BASE_ARRAY_RESERVE(&self->owner->allocator, lane->events, lane->event_capacity,
-                           lane->event_count + 1);
-        event.peer = to_user(self, number, event.peer);
-        lane->events[lane->event_count++] = (stored_event){event, host->borrowed};
-        host->borrowed = NULL;
-    }
-}
-
 static void lanes_work(net_transport* transport, uint32_t number) {
     enet_lanes* self = lanes_of(transport);
     BASE_ASSERT(number < self->count && !self->lanes[number].has_worked);
@@ -169,7 +155,15 @@ static void lanes_work(net_transport* transport, uint32_t number) {
     }
     lane->has_worked = true;
     net_enet_host_service(host, self->now_us, until_us);
-    take_events(self, lane);
+    // Collect the events of a host with their packets.
+    net_transport_event event;
+    while (host->base.ops->next(&host->base, &event)) {
+        BASE_ARRAY_RESERVE(&self->owner->allocator, lane->events, lane->event_capacity,
+                           lane->event_count + 1);
+        event.peer = to_user(self, number, event.peer);
+        lane->events[lane->event_count++] = (stored_event){event, host->borrowed};
+        host->borrowed = NULL;
+    }
 }
 
 static bool lanes_next(net_transport* transport, net_transport_event* event) {
@@ -218,19 +212,15 @@ static net_result lanes_connect(net_transport* transport, const char* address, n
     return NET_ERR_FULL;
 }
 
-static void take_back(enet_lane* lane, net_peer peer, bool all) {
-    for (uint32_t i = lane->event_next; i < lane->event_count; i++) {
-        stored_event* stored = &lane->events[i];
-        if (stored->event.peer == peer && (all || stored->event.kind == NET_TRANSPORT_RECEIVED))
-            stored->event.peer = 0;
-    }
-}
-
 static void lanes_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
     net_peer inner = peer;
     enet_lane* lane = from_user(lanes_of(transport), &inner);
     if (peer == 0) return;
-    take_back(lane, peer, now);
+    for (uint32_t i = lane->event_next; i < lane->event_count; i++) {
+        stored_event* stored = &lane->events[i];
+        if (stored->event.peer == peer && (now || stored->event.kind == NET_TRANSPORT_RECEIVED))
+            stored->event.peer = 0;
+    }
     lane->host->base.ops->disconnect(&lane->host->base, inner, reason, now);
 }
 

@@ -11,10 +11,6 @@
 // loses the connection. A peer in a blackout is not heard, so this time stands still.
 #include "transport/enet_peers.h"
 
-#include "transport/datagram_filter.h"
-
-#include "net/socket.h"
-
 #include <string.h>
 
 // Defined only in programs that link the socket layer; without it no transport is made.
@@ -93,16 +89,6 @@ static void clamp_waits(ENetPeer* peer) {
     }
 }
 
-// @return true: it was heard for NET_DEAF_MS_MAX and did not acknowledge the oldest message.
-static bool is_deaf(net_enet_slot* slot, const outstanding* all, uint64_t now_us,
-                    uint64_t step_us) {
-    if (!all->has_oldest || !slot->is_waiting || all->oldest != slot->waits_for) slot->deaf_us = 0;
-    slot->is_waiting = all->has_oldest;
-    slot->waits_for = all->oldest;
-    if (all->has_oldest && now_us - slot->heard_us <= HEARD_US_MAX) slot->deaf_us += step_us;
-    return slot->deaf_us >= NET_DEAF_MS_MAX * UINT64_C(1000);
-}
-
 // Look after the resends to one peer: bytes, waits. `before_us`: the last time.
 // @return true: it is heard and acknowledges nothing, for too long.
 static bool watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us, uint64_t before_us,
@@ -115,7 +101,12 @@ static bool watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us, 
     if (slot->resend_tokens > NET_ENET_RESEND_BYTES_BURST)
         slot->resend_tokens = NET_ENET_RESEND_BYTES_BURST;
     if (slot->resend_tokens > 0) clamp_waits(peer);
-    return is_deaf(slot, &all, now_us, step_us);
+    // Was it heard for NET_DEAF_MS_MAX, and did not acknowledge the oldest message?
+    if (!all.has_oldest || !slot->is_waiting || all.oldest != slot->waits_for) slot->deaf_us = 0;
+    slot->is_waiting = all.has_oldest;
+    slot->waits_for = all.oldest;
+    if (all.has_oldest && now_us - slot->heard_us <= HEARD_US_MAX) slot->deaf_us += step_us;
+    return slot->deaf_us >= NET_DEAF_MS_MAX * UINT64_C(1000);
 }
 
 // ENet 1.3.17 never subtracts dropped messages from this account. When no message waits the true

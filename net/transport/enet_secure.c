@@ -34,11 +34,6 @@ bool net_connect_gate_pass(net_connect_gate* gate, uint32_t host, uint64_t now_u
 
 enum { SLOT_MASK = 0xFFF, SLOT_BITS = 12 };
 
-bool net_enet_secure_may_listen(const net_security* security, const net_address* listen) {
-    bool has_keys = security->keys && security->keys->count > 0;
-    return has_keys || security->allow_dev_key || net_address_is_private(listen);
-}
-
 net_secure_peer net_enet_secure_peer(uint32_t host, uint16_t port) {
     return (uint32_t)port << SLOT_BITS | ((ntohl(host) - HOST_FIRST) & SLOT_MASK);
 }
@@ -112,11 +107,6 @@ uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host) {
     if (!secure->server) return 0; // a client has one
     uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(host, 0));
     return slot < secure->session_count ? secure->peers[slot] - 1u : UINT32_MAX;
-}
-
-void net_enet_secure_set_peer(net_enet_secure* secure, uint32_t host, uint32_t peer) {
-    uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(host, 0));
-    if (slot < secure->session_count) secure->peers[slot] = (uint16_t)(peer + 1);
 }
 
 uint64_t net_enet_secure_sent_bytes(const net_enet_secure* secure, uint32_t host) {
@@ -260,10 +250,4 @@ void net_enet_secure_connect(net_enet_secure* secure, const net_address* address
     secure->is_connecting = true;
     net_secure_client_begin(&secure->client, &secure->clock, addresses, count);
     net_enet_secure_service(secure);
-}
-
-void net_enet_secure_ask(net_enet_secure* secure, const net_address* other) {
-    uint8_t out[NET_OUTER_HELLO_BYTES];
-    const size_t size = net_secure_client_ask(&secure->client, other, out);
-    if (size > 0) net_socket_wire_send(secure->descriptor, other, out, size);
 }

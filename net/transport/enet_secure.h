@@ -61,9 +61,6 @@ typedef struct net_enet_secure {
     void* taker;
 } net_enet_secure;
 
-/// May a server with these keys listen at this address? The built-in key is known to all, so alone
-/// it is for private addresses.
-bool net_enet_secure_may_listen(const net_security* security, const net_address* listen);
 /// Stand between the socket of a host and ENet from now on; take_packet and taker are set. Not
 /// `has_guard`: the socket of a server is a trunk, use net_enet_secure_route.
 /// The allocator of the config owns what it has.
@@ -78,8 +75,6 @@ uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, 
                                size_t size);
 /// ENet's peer of a made-up address; UINT32_MAX: none connected from there.
 uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host);
-/// The peer at a made-up address connected.
-void net_enet_secure_set_peer(net_enet_secure* secure, uint32_t host, uint32_t peer);
 /// Before the socket is closed: a server's sessions end, and their clients learn it.
 void net_enet_secure_stop(net_enet_secure* secure);
 /// After the socket is closed.
@@ -94,8 +89,6 @@ void net_enet_secure_service_trunk(net_enet_secure* secure);
 bool net_enet_secure_hold(net_enet_secure* secure, uint64_t now_us, uint32_t host, uint16_t port);
 /// The client begins to connect; it opened no session before that counts.
 void net_enet_secure_connect(net_enet_secure* secure, const net_address* addresses, uint32_t count);
-/// The client asks another server, beside its open session.
-void net_enet_secure_ask(net_enet_secure* secure, const net_address* other);
 /// The made-up address of the client's server.
 uint32_t net_enet_secure_server_host(void);
 /// Bytes that a server sent to the slot of a made-up address so far, resends and outer layer

@@ -203,11 +203,6 @@ net_link* net_link_create(const base_allocator* allocator, const net_link_config
     return made;
 }
 
-static void give_back(net_link* link, slot* old) {
-    old->next_free = link->first_free;
-    link->first_free = old;
-}
-
 void net_link_config_set(net_link* link, const net_link_config* config) {
     BASE_ASSERT(link && config);
     BASE_ASSERT(config_is_sound(config));
@@ -364,7 +359,8 @@ const uint8_t* net_link_peek(net_link* link, uint64_t now_us, net_link_tag* tag,
 
 void net_link_pop(net_link* link) {
     BASE_ASSERT(link && link->borrowed);
-    give_back(link, link->borrowed);
+    link->borrowed->next_free = link->first_free;
+    link->first_free = link->borrowed;
     link->borrowed = NULL;
     link->stats.delivered++;
 }

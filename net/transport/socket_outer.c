@@ -86,16 +86,6 @@ static net_link* link_get(net_link** link, const net_socket_entry* entry, uint64
     return *link = net_link_create(NULL, &config);
 }
 
-static void release_due(net_socket_entry* entry, uint64_t now_us) {
-    net_link_tag tag;
-    size_t size = 0;
-    const uint8_t* bytes;
-    while ((bytes = net_link_peek(entry->out, now_us, &tag, &size))) {
-        wire_send(entry, &tag.address, bytes, size);
-        net_link_pop(entry->out);
-    }
-}
-
 static size_t receive_through_link(net_socket_entry* entry, net_address* from, uint8_t** bytes) {
     net_link* link = link_get(&entry->in, entry, 1);
     const uint64_t now_us = net_socket_now_us();
@@ -144,7 +134,13 @@ void net_socket_pump(void) {
         for (uint32_t i = 0; i < tables[t]->capacity; i++) {
             net_socket_entry* entry = tables[t]->entries[i];
             if (!entry || !entry->out) continue;
-            release_due(entry, now_us);
+            net_link_tag tag;
+            size_t size = 0;
+            const uint8_t* bytes;
+            while ((bytes = net_link_peek(entry->out, now_us, &tag, &size))) {
+                wire_send(entry, &tag.address, bytes, size);
+                net_link_pop(entry->out);
+            }
             entry_flush(entry);
             expect_release(state, entry->out);
         }

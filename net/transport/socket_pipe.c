@@ -71,11 +71,8 @@ static bool bind_kernel(int descriptor, bool is_ipv6, net_address* address) {
     return true;
 }
 
-static const net_socket_calls* kernel_calls(void) {
-    static const net_socket_calls calls = {
-        .receive = recvmmsg, .send = sendmmsg, .bind = bind_kernel, .close_socket = close};
-    return &calls;
-}
+static const net_socket_calls kernel_calls = {
+    .receive = recvmmsg, .send = sendmmsg, .bind = bind_kernel, .close_socket = close};
 
 static uint32_t limit_batch(const net_socket_calls* calls, uint32_t batch) {
     return calls->batch_max > 0 && calls->batch_max < batch ? calls->batch_max : batch;
@@ -84,7 +81,7 @@ static uint32_t limit_batch(const net_socket_calls* calls, uint32_t batch) {
 net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descriptor, bool is_ipv6,
                                         bool has_segments, uint32_t batch) {
     BASE_ASSERT(descriptor >= 0 && batch >= 1 && batch <= NET_SOCKET_BATCH_MAX);
-    if (!calls) calls = kernel_calls();
+    if (!calls) calls = &kernel_calls;
     batch = limit_batch(calls, batch);
     size_t size = sizeof(net_socket_pipe) + 2 * (size_t)batch * sizeof(slot);
     net_socket_pipe* made = base_allocate(NULL, size);

@@ -102,17 +102,14 @@ static void take_back(net_enet_transport* owner) {
     owner->borrowed = NULL;
 }
 
-// A flood can wake the program thousands of times in a second; to look at all peers as often as
-// ENet does is enough.
-static void check_peers(net_enet_transport* owner, uint64_t now_us) {
-    if (owner->checked_us != 0 && now_us - owner->checked_us < ENET_EVERY_US) return;
-    net_enet_check_peers(owner, now_us);
-    owner->checked_us = now_us;
-}
-
 void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t until_us) {
     take_back(owner);
-    check_peers(owner, now_us);
+    // A flood can wake the program thousands of times in a second; to look at all peers as often as
+    // ENet does is enough.
+    if (owner->checked_us == 0 || now_us - owner->checked_us >= ENET_EVERY_US) {
+        net_enet_check_peers(owner, now_us);
+        owner->checked_us = now_us;
+    }
     net_enet_secure_service(&owner->secure);
     owner->now_us = now_us;
     owner->is_read = false;
@@ -161,7 +158,8 @@ static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transpor
         slot_take(owner, taken, NET_ENET_SLOT_CONNECTED);
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
-    net_enet_secure_set_peer(&owner->secure, peer->address.host, index);
+    uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(peer->address.host, 0));
+    if (slot < owner->secure.session_count) owner->secure.peers[slot] = (uint16_t)(index + 1);
     taken->sent_before = net_enet_secure_sent_bytes(&owner->secure, peer->address.host);
     *event = (net_transport_event){.kind = NET_TRANSPORT_CONNECTED, .peer = peer_id(owner, index)};
     return true;
@@ -429,8 +427,11 @@ static void enet_transport_ask(net_transport* transport, const net_address* othe
                                uint32_t count) {
     net_enet_transport* owner = transport_of(transport);
     BASE_ASSERT(count <= NET_STANDBYS_MAX);
-    for (uint32_t i = 0; !owner->is_server && i < count; i++)
-        net_enet_secure_ask(&owner->secure, &others[i]);
+    for (uint32_t i = 0; !owner->is_server && i < count; i++) {
+        uint8_t out[NET_OUTER_HELLO_BYTES];
+        const size_t size = net_secure_client_ask(&owner->secure.client, &others[i], out);
+        if (size > 0) net_socket_wire_send(owner->secure.descriptor, &others[i], out, size);
+    }
     push_out(owner);
 }
 
@@ -500,8 +501,11 @@ static void ENET_CALLBACK go_on_without_memory(void) {}
 
 net_result net_enet_plan_listen(const net_enet_config* config, net_socket_plan* plan) {
     if (listen_resolve(config, plan) != NET_OK) return NET_ERR_ADDRESS;
+    // The built-in key is known to all, so alone it is for private addresses.
+    bool has_keys = config->security.keys && config->security.keys->count > 0;
     for (uint32_t i = 0; i < plan->listen_count; i++)
-        if (!net_enet_secure_may_listen(&config->security, &plan->listen[i]))
+        if (!(has_keys || config->security.allow_dev_key ||
+              net_address_is_private(&plan->listen[i])))
             return NET_ERR_REFUSED;
     return NET_OK;
 }

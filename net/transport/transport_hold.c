@@ -99,11 +99,6 @@ static void release_lane(hold* self, hold_lane* lane) {
     lane->used = kept;
 }
 
-static void release_all(hold* self) {
-    for (uint32_t i = 0; i < net_transport_lanes(&self->base); i++)
-        release_lane(self, &self->lanes[i]);
-}
-
 // ---- the interface ----
 
 static net_result hold_send(net_transport* transport, net_peer peer, net_channel channel,
@@ -136,7 +131,8 @@ static void hold_disconnect(net_transport* transport, net_peer peer, uint32_t re
 
 static void hold_flush(net_transport* transport) {
     hold* self = hold_of(transport);
-    release_all(self);
+    for (uint32_t i = 0; i < net_transport_lanes(&self->base); i++)
+        release_lane(self, &self->lanes[i]);
     self->base.around->ops->flush(self->base.around);
 }
 
