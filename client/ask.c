@@ -213,10 +213,9 @@ bool client_ask_read(client_program* program, client_servers* servers) {
     char place[CLIENT_SERVERS_PATH_BYTES_MAX];
     const char* file = program->config.servers;
     if (!file && !client_place("servers", place, sizeof place))
-        return base_report(
-            &program->reporter, NULL, 0,
-            "no list of servers: neither HOME nor XDG_CONFIG_HOME says where it is (use "
-            "--servers FILE)");
+        return base_report(&program->reporter, NULL, 0,
+                           "no list of servers: neither HOME nor XDG_CONFIG_HOME says where it is "
+                           "(use --servers FILE)");
     if (!client_servers_read(file ? file : place, &program->reporter, servers)) return false;
     if (servers->count > 0) return true;
     return base_report(&program->reporter, file ? file : place, 0,

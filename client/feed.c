@@ -81,18 +81,6 @@ static void rank_parts(const client_feed* feed, const client_feed_sources* sourc
     }
 }
 
-static void fill_facts(const net_client_meter* meter, const net_presenter_meter* view,
-                       const client_feed_sources* sources, client_panel_facts* facts) {
-    const ecs_world* world = net_match_world(sources->mirror);
-    facts->tick = net_presenter_tick(sources->presenter);
-    facts->created = ecs_handle_count(world, ECS_STATE_CREATED);
-    facts->loading = ecs_handle_count(world, ECS_STATE_LOADING);
-    facts->allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
-    facts->view = *view;
-    facts->meter = *meter;
-    facts->frames = client_window_get_frames(sources->window);
-}
-
 // Rates are smoothed over about a second: one late packet is no fault of a server.
 static void write_advice(client_feed* feed, const net_client_meter* meter,
                          const net_presenter_meter* view, const client_feed_sources* sources,
@@ -155,6 +143,13 @@ void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_s
         see_parts(feed, &meter, sources, seconds);
         rank_parts(feed, sources, &panel->facts);
     }
-    fill_facts(&meter, &view, sources, &panel->facts);
+    const ecs_world* world = net_match_world(sources->mirror);
+    panel->facts.tick = net_presenter_tick(sources->presenter);
+    panel->facts.created = ecs_handle_count(world, ECS_STATE_CREATED);
+    panel->facts.loading = ecs_handle_count(world, ECS_STATE_LOADING);
+    panel->facts.allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
+    panel->facts.view = view;
+    panel->facts.meter = meter;
+    panel->facts.frames = client_window_get_frames(sources->window);
     write_advice(feed, &meter, &view, sources, panel, is_first ? 0.0f : seconds);
 }

@@ -171,17 +171,6 @@ net_module* client_local_take(client_local* local) {
 
 // ---- its thread ----
 
-static void run_ticks(client_local* local, uint64_t now_us) {
-    BASE_ASSERT(local->period_us > 0); // or the ticks below never end
-    net_sentry_busy(local->sentry);
-    net_server_service(local->server, now_us);
-    if (local->next_us == 0 || now_us > local->next_us + LATE_TICKS_MAX * local->period_us)
-        local->next_us = now_us;
-    for (; local->next_us <= now_us; local->next_us += local->period_us)
-        net_server_tick(local->server, now_us);
-    net_sentry_rest(local->sentry);
-}
-
 static uint64_t due_us(const client_local* local) {
     const uint64_t now_us = net_loop_now_us(), socket_us = net_socket_next_us();
     const bool is_sooner = socket_us != UINT64_MAX && now_us + socket_us < local->next_us;
@@ -194,7 +183,14 @@ static void* serve(void* context) {
     net_sentry_add_thread(local->sentry);
     while (!net_loop_wait(&local->loop, due_us(local))) {
         const uint64_t now_us = net_loop_now_us();
-        run_ticks(local, now_us);
+        BASE_ASSERT(local->period_us > 0); // or the ticks below never end
+        net_sentry_busy(local->sentry);
+        net_server_service(local->server, now_us);
+        if (local->next_us == 0 || now_us > local->next_us + LATE_TICKS_MAX * local->period_us)
+            local->next_us = now_us;
+        for (; local->next_us <= now_us; local->next_us += local->period_us)
+            net_server_tick(local->server, now_us);
+        net_sentry_rest(local->sentry);
         reload(local, now_us);
     }
     net_sentry_remove_thread(local->sentry);

@@ -67,18 +67,6 @@ static int run_client(client_program* self) {
     return self->parts->show(self);
 }
 
-static void release(client_program* self) {
-    self->wants_reload = false;
-    client_players_close(self);
-    if (self->local) self->parts->close_local(self->local, &self->loop);
-    net_host_wipe_tokens(&self->tokens);
-    if (self->trace) fclose(self->trace);
-    if (self->session_trace) fclose(self->session_trace);
-    net_sentry_destroy(self->sentry);
-    net_host_close_game(self->module);
-    net_loop_deinit(&self->loop);
-}
-
 int main(int argc, char** argv) {
     base_reporter reporter = base_reporter_stderr();
     if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
@@ -100,7 +88,15 @@ int main(int argc, char** argv) {
             self->sentry = net_sentry_create(&(net_sentry_config){
                 .loop = &self->loop, .program = "shoal-client", .reporter = self->reporter});
             code = run_client(self);
-            release(self);
+            self->wants_reload = false;
+            client_players_close(self);
+            if (self->local) self->parts->close_local(self->local, &self->loop);
+            net_host_wipe_tokens(&self->tokens);
+            if (self->trace) fclose(self->trace);
+            if (self->session_trace) fclose(self->session_trace);
+            net_sentry_destroy(self->sentry);
+            net_host_close_game(self->module);
+            net_loop_deinit(&self->loop);
         }
         break;
     }

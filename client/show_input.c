@@ -77,14 +77,6 @@ static bool can_talk(const show* on) {
            net_client_get_phase(show_player(on, 0)->client) == NET_CLIENT_PLAYING;
 }
 
-static void open_line(show* on) {
-    // The game's keys are let go: their ends may come while one types.
-    (void)client_controls_see(&on->people[0].controls,
-                              &(client_event){.kind = CLIENT_EVENT_FOCUS_LOST}, 0.0f, 0.0f);
-    client_line_open(&on->line);
-    client_window_type(on->window, true);
-}
-
 void show_close_line(show* on) {
     on->line.is_open = false;
     client_window_type(on->window, false);
@@ -141,14 +133,6 @@ static bool see_binder(show* on, const client_event* event) {
     return is_taken;
 }
 
-static void open_binder(show* on) {
-    on->has_help = false;
-    for (uint32_t i = 0; i < on->people_count; i++)
-        (void)client_controls_see(&on->people[i].controls,
-                                  &(client_event){.kind = CLIENT_EVENT_FOCUS_LOST}, 0.0f, 0.0f);
-    client_binder_open(&on->binder);
-}
-
 // ---- what keys do ----
 
 static void press(show* on, const client_event* event) {
@@ -161,9 +145,17 @@ static void press(show* on, const client_event* event) {
         on->has_help = false;
     } else if (client_event_has_key(event, "F3") && on->people_count > 0 &&
                on->bindings.count > 0 && client_player_is_person(on->program, 0)) {
-        open_binder(on);
+        on->has_help = false;
+        for (uint32_t i = 0; i < on->people_count; i++)
+            (void)client_controls_see(&on->people[i].controls,
+                                      &(client_event){.kind = CLIENT_EVENT_FOCUS_LOST}, 0.0f, 0.0f);
+        client_binder_open(&on->binder);
     } else if (can_talk(on) && client_event_has_key(event, "T,Return,Keypad Enter")) {
-        open_line(on);
+        // The game's keys are let go: their ends may come while one types.
+        (void)client_controls_see(&on->people[0].controls,
+                                  &(client_event){.kind = CLIENT_EVENT_FOCUS_LOST}, 0.0f, 0.0f);
+        client_line_open(&on->line);
+        client_window_type(on->window, true);
     } else if (client_event_has_key(event, "Return,Keypad Enter")) {
         on->wants_again = true;
     } else if (client_event_has_key(event, "M")) {
@@ -242,19 +234,12 @@ bool show_is_watching(const show* on) {
     return client_player_is_spectator(on->program, 0);
 }
 
-static uint32_t last_player(const net_client* client) {
-    uint32_t last = 0;
-    for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0;)
-        last = at;
-    return last;
-}
-
 // 0: there is none.
 static uint32_t player_before(const net_client* client, uint32_t number) {
-    uint32_t before = 0;
-    for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0 && at < number;)
-        before = at;
-    return before ? before : last_player(client);
+    uint32_t before = 0, last = 0;
+    for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0; last = at)
+        if (at < number) before = at;
+    return before ? before : last;
 }
 
 static uint32_t player_after(const net_client* client, uint32_t number) {

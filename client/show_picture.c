@@ -194,12 +194,6 @@ static float draw_legend(show* on, const net_draw* draw, float width, float heig
                                 on->pads != 0, part);
 }
 
-// The panel is beside the field, where at least as much of the window is left for that.
-static float panel_part(const show* on, float width) {
-    const float wide = CLIENT_PANEL_LEFT + CLIENT_PANEL_WIDTH;
-    return on->has_panel && width >= 2.0f * wide ? wide / width : 0.0f;
-}
-
 // The parts of several people lie side by side, or in a high window one above the other. The legend
 // has a strip of its own below: the game's picture has texts there too.
 static client_area area_of(const show* on, uint32_t person, float width, float height,
@@ -208,7 +202,9 @@ static client_area area_of(const show* on, uint32_t person, float width, float h
     const uint32_t columns = count == 1 || (count == 2 && width < height) ? 1 : 2;
     const uint32_t rows = (count + columns - 1) / columns;
     const float gap = count > 1 ? 0.002f : 0.0f;
-    const float from = panel_part(on, width);
+    // The panel is beside the field, where at least as much of the window is left for that.
+    const float panel = CLIENT_PANEL_LEFT + CLIENT_PANEL_WIDTH;
+    const float from = on->has_panel && width >= 2.0f * panel ? panel / width : 0.0f;
     const float wide = (1.0f - from) / (float)columns, high = (1.0f - strip / height) / (float)rows;
     const float left = from + (float)(person % columns) * wide;
     const float top = (float)(person / columns) * high;

@@ -52,12 +52,10 @@ static void draw(choice* self, uint64_t now_us, const char* shot) {
     for (uint32_t i = 0; i < self->servers.count; i++)
         describe(self, i);
     self->first = client_servers_scroll(height, self->first, self->servers.count, self->chosen);
-    client_servers_draw(&screen, width, height, self->rows, self->first, self->servers.count,
-                        self->chosen,
-                        on->pads ? "Up, Down: choose      Enter, A: play      S, X: watch      "
-                                   "Esc, B: leave"
-                                 : "Up, Down: choose      Enter: play      S: watch      "
-                                   "Esc: leave");
+    client_servers_draw(
+        &screen, width, height, self->rows, self->first, self->servers.count, self->chosen,
+        on->pads ? "Up, Down: choose      Enter, A: play      S, X: watch      Esc, B: leave"
+                 : "Up, Down: choose      Enter: play      S: watch      Esc: leave");
     if (shot) on->is_shot = true;
     if (!client_window_end_frame(on->window, shot)) on->has_failed = true;
 }
@@ -91,34 +89,6 @@ static void press(choice* self, const client_event* event) {
     if (client_event_has_key(event, "Escape")) self->on->is_leaving = true;
 }
 
-static void press_pad(choice* self, const client_event* event) {
-    if (event->key == client_pad_input("DPUp")) move(self, -1);
-    if (event->key == client_pad_input("DPDown")) move(self, 1);
-    self->is_watching = event->key == client_pad_input("X");
-    self->is_over = self->is_watching || event->key == client_pad_input("A");
-    if (event->key == client_pad_input("B")) self->on->is_leaving = true;
-}
-
-static void see_events(choice* self) {
-    client_event event;
-    while (!self->is_over && client_window_next_event(self->on->window, &event)) {
-        self->drawn_us = 0;
-        if (event.kind == CLIENT_EVENT_CLOSE) self->on->is_leaving = true;
-        show_see_pads(self->on, &event);
-        if (event.kind == CLIENT_EVENT_PAD_DOWN) press_pad(self, &event);
-        if (event.kind == CLIENT_EVENT_POINTER_DOWN) point(self, &event);
-        if (event.kind == CLIENT_EVENT_KEY_DOWN) press(self, &event);
-    }
-}
-
-// Without a person: a picture of the list, when all were asked.
-static void look(choice* self, uint64_t now_us) {
-    show* on = self->on;
-    if (on->is_interactive || !client_ask_is_done(self->ask)) return;
-    draw(self, now_us, on->program->config.shot);
-    on->is_leaving = true;
-}
-
 // A frame may wait for the display, and an answer that comes meanwhile would be late: so there are
 // few, and a ping is that of the line.
 static bool is_frame_due(const choice* self, uint64_t now_us) {
@@ -132,10 +102,28 @@ static void choose(choice* self) {
     while (!self->is_over && !on->is_leaving) {
         uint64_t now_us = net_loop_now_us();
         if (net_loop_wait(loop, now_us + EVENTS_US)) on->is_leaving = true;
-        see_events(self);
+        client_event event;
+        while (!self->is_over && client_window_next_event(self->on->window, &event)) {
+            self->drawn_us = 0;
+            if (event.kind == CLIENT_EVENT_CLOSE) self->on->is_leaving = true;
+            show_see_pads(self->on, &event);
+            if (event.kind == CLIENT_EVENT_PAD_DOWN) {
+                if (event.key == client_pad_input("DPUp")) move(self, -1);
+                if (event.key == client_pad_input("DPDown")) move(self, 1);
+                self->is_watching = event.key == client_pad_input("X");
+                self->is_over = self->is_watching || event.key == client_pad_input("A");
+                if (event.key == client_pad_input("B")) self->on->is_leaving = true;
+            }
+            if (event.kind == CLIENT_EVENT_POINTER_DOWN) point(self, &event);
+            if (event.kind == CLIENT_EVENT_KEY_DOWN) press(self, &event);
+        }
         now_us = net_loop_now_us();
         client_ask_service(self->ask, now_us);
-        look(self, now_us);
+        // Without a person: a picture of the list, when all were asked.
+        if (!on->is_interactive && client_ask_is_done(self->ask)) {
+            draw(self, now_us, on->program->config.shot);
+            on->is_leaving = true;
+        }
         if (!is_frame_due(self, now_us)) continue;
         self->drawn_us = now_us;
         draw(self, now_us, NULL);

@@ -30,18 +30,6 @@ static const char* find_name(void* context, uint32_t number) {
     return on->program->players ? net_client_player_name(show_player(on, 0)->client, number) : NULL;
 }
 
-// Draw a frame when it is due. A hidden window only keeps its view up to date.
-static void show_playing(show* on, uint64_t now_us) {
-    uint64_t due_us = client_window_frame_due_us(on->window);
-    if (now_us >= due_us) {
-        show_draw(on, now_us, SHOW_PLAYING, NULL);
-    } else if (due_us == UINT64_MAX && now_us >= on->covered_us) {
-        for (uint32_t i = 0; i < on->people_count; i++)
-            (void)net_presenter_frame(on->people[i].presenter, now_us);
-        on->covered_us = now_us + COVERED_FRAME_US;
-    }
-}
-
 static uint64_t min_us(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
@@ -82,7 +70,15 @@ static void run_window(show* on) {
         bool is_frame_due = now_us >= client_window_frame_due_us(on->window);
         client_players_tick(program, now_us, is_frame_due ? EARLY_US : 0);
         client_feed_service(&on->feed, now_us, &sources, &on->panel);
-        show_playing(on, now_us);
+        // Draw a frame when it is due. A hidden window only keeps its view up to date.
+        uint64_t due_us = client_window_frame_due_us(on->window);
+        if (now_us >= due_us) {
+            show_draw(on, now_us, SHOW_PLAYING, NULL);
+        } else if (due_us == UINT64_MAX && now_us >= on->covered_us) {
+            for (uint32_t i = 0; i < on->people_count; i++)
+                (void)net_presenter_frame(on->people[i].presenter, now_us);
+            on->covered_us = now_us + COVERED_FRAME_US;
+        }
     }
 }
 

@@ -38,13 +38,6 @@ static uint64_t us_of(double ms) {
 
 // ---- the person ----
 
-// The page knows the view; what the picture's first camera shows there is the game's.
-static void place_pointer(const web_drawing* drawing, net_controls* controls) {
-    if (drawing->zoom == 0.0f) return;
-    controls->pointer_x = (controls->pointer_x - drawing->left) / drawing->zoom;
-    controls->pointer_y = (controls->pointer_y - drawing->top) / drawing->zoom;
-}
-
 // What was down between two inputs, even for a moment, counts once.
 static void think(void* context, const net_player_context* player, void* input) {
     web_play* play = context;
@@ -61,7 +54,12 @@ static void think(void* context, const net_player_context* player, void* input) 
     controls.pressed = play->was_pressed;
     controls.buttons |= controls.buttons_pressed;
     controls.pointer_down = (controls.buttons >> NET_BUTTON_LEFT & 1u) != 0;
-    place_pointer(&play->page->drawing, &controls);
+    // The page knows the view; what the picture's first camera shows there is the game's.
+    const web_drawing* drawing = &play->page->drawing;
+    if (drawing->zoom != 0.0f) {
+        controls.pointer_x = (controls.pointer_x - drawing->left) / drawing->zoom;
+        controls.pointer_y = (controls.pointer_y - drawing->top) / drawing->zoom;
+    }
     if (play->game->human_input) play->game->human_input(player, &controls, input);
     play->controls.is_pointer_moved = false;
     play->controls.buttons_pressed = 0;
@@ -259,16 +257,6 @@ void web_play_say(web* self) {
 
 // ---- a frame ----
 
-static void hear(web* self, web_play* play, ecs_entity player) {
-    const net_heard* heard;
-    const uint32_t count = net_match_hear(net_presenter_match(play->presenter), player, &heard);
-    for (uint32_t i = 0; i < count; i++) {
-        play->heard[2 * i] = (float)heard[i].sound;
-        play->heard[2 * i + 1] = heard[i].volume;
-    }
-    self->state[WEB_HEARD_COUNT] = count;
-}
-
 static void draw_frame(web* self, web_play* play, double now_ms, double pixels_per_unit) {
     const double since_ms = now_ms - play->drawn_ms;
     net_draw draw = web_drawing_begin(&self->drawing, play->game, (float)pixels_per_unit);
@@ -301,7 +289,14 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit, double tex
     self->state[WEB_HEARD_COUNT] = 0;
     self->drawing.text_pixels = (float)text_pixels;
     if (has_picture) {
-        hear(self, play, net_client_player(play->client));
+        const net_heard* heard;
+        const uint32_t count = net_match_hear(net_presenter_match(play->presenter),
+                                              net_client_player(play->client), &heard);
+        for (uint32_t i = 0; i < count; i++) {
+            play->heard[2 * i] = (float)heard[i].sound;
+            play->heard[2 * i + 1] = heard[i].volume;
+        }
+        self->state[WEB_HEARD_COUNT] = count;
         draw_frame(self, play, now_ms, pixels_per_unit);
     }
     note_play(self, NET_OK); // with what the picture reported

@@ -131,21 +131,17 @@ static net_result open_reader(web* self) {
     return self->reader ? NET_OK : result;
 }
 
-// The bytes of a native module have a hash, which says nothing here.
-static void take_content(web* self) {
-    size_t bytes;
-    const base_bytes* header = &self->reader->header;
-    const uint8_t* pack = net_log_header_templates(header->data, header->size, &bytes);
-    if (!pack || (bytes == self->module->pack_bytes && !memcmp(pack, self->module->pack, bytes)))
-        self->module->content_hash = net_log_reader_info(self->reader)->content_hash;
-}
-
 static net_result open_playback(web* self) {
     net_log_reader_follow(self->reader);
     const net_log_info* info = net_log_reader_info(self->reader);
     if (info->last_tick < info->first_tick + (info->is_closed ? 0 : 1) || info->first_tick == 0)
         return NET_OK;
-    take_content(self);
+    // The bytes of a native module have a hash, which says nothing here.
+    size_t bytes;
+    const base_bytes* header = &self->reader->header;
+    const uint8_t* pack = net_log_header_templates(header->data, header->size, &bytes);
+    if (!pack || (bytes == self->module->pack_bytes && !memcmp(pack, self->module->pack, bytes)))
+        self->module->content_hash = net_log_reader_info(self->reader)->content_hash;
     self->failure =
         net_playback_create(self->reader, self->module, &self->reporter, &self->playback);
     return self->failure;

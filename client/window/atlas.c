@@ -99,10 +99,6 @@ bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
     return is_made;
 }
 
-void client_atlas_deinit(client_atlas* atlas) {
-    if (atlas->texture) SDL_DestroyTexture(atlas->texture);
-}
-
 void client_atlas_forget(client_atlas* atlas) {
     memset(atlas->glyphs, 0, sizeof *atlas->glyphs * GLYPH_SLOTS);
     atlas->glyph_count = 0;

@@ -43,7 +43,6 @@ typedef struct client_atlas {
 /// The memory goes back with the allocator's owner.
 BASE_MUST_USE bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
                                      struct SDL_Renderer* renderer, const base_reporter* reporter);
-void client_atlas_deinit(client_atlas* atlas);
 /// @return the radius of a disc's solid circle, in the middle of its patch.
 float client_atlas_disc_radius(uint32_t disc);
 /// @return the smallest disc of at least this radius; the largest disc for larger radii.

@@ -31,13 +31,6 @@ void client_batch_flush(client_batch* batch) {
     batch->vertex_count = batch->index_count = 0;
 }
 
-void client_batch_begin(client_batch* batch) {
-    BASE_ASSERT(batch->index_count == 0);
-    batch->calls = 0;
-    batch->has_clip = false;
-    (void)SDL_RenderSetClipRect(batch->renderer, NULL);
-}
-
 void client_batch_clip(client_batch* batch, const SDL_Rect* clip) {
     bool is_same = batch->has_clip == (clip != NULL) &&
                    (!clip || memcmp(clip, &batch->clip, sizeof *clip) == 0);

@@ -27,7 +27,7 @@ typedef struct client_batch {
     bool is_software;
     bool has_clip;
     SDL_Rect clip;
-    uint32_t calls; ///< since client_batch_begin
+    uint32_t calls; ///< since client_draw_begin
 } client_batch;
 
 typedef struct client_box {
@@ -37,7 +37,6 @@ typedef struct client_box {
 /// The memory goes back with the allocator's owner.
 void client_batch_init(client_batch* batch, const base_allocator* allocator, SDL_Renderer* renderer,
                        const client_atlas* atlas);
-void client_batch_begin(client_batch* batch);
 void client_batch_flush(client_batch* batch);
 /// Draw only inside of the rectangle; NULL: everywhere.
 void client_batch_clip(client_batch* batch, const SDL_Rect* clip);

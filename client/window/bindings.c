@@ -190,14 +190,6 @@ bool client_bindings_read(client_bindings* bindings, const char* path,
     return client_bindings_parse(bindings, text, path, reporter);
 }
 
-// Make the folders of the file. What is wrong with them shows when the file is created.
-static void make_folders(const char* path) {
-    char folder[1024];
-    for (const char* at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/'))
-        if (base_text_format(folder, sizeof folder, "%.*s", (int)(at - path), path))
-            (void)mkdir(folder, 0700);
-}
-
 static bool write_lines(const client_bindings* bindings, int descriptor) {
     bool is_written = true;
     for (uint32_t i = 0; i < bindings->count && is_written; i++) {
@@ -217,7 +209,11 @@ bool client_bindings_write(const client_bindings* bindings, const char* path,
     if (!base_text_format(fresh, sizeof fresh, "%s.new", path))
         return base_report(reporter, path, 0, "the name is longer than %zu bytes",
                            sizeof fresh - 5);
-    make_folders(path);
+    // Make the folders of the file. What is wrong with them shows when the file is created.
+    char folder[1024];
+    for (const char* at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/'))
+        if (base_text_format(folder, sizeof folder, "%.*s", (int)(at - path), path))
+            (void)mkdir(folder, 0700);
     (void)unlink(fresh); // of a program that was killed
     const int descriptor = base_file_create(fresh);
     if (descriptor < 0)
@@ -242,16 +238,6 @@ static void bind(client_binder* binder, client_bindings* bindings, bool is_pad, 
     client_bindings_set(bindings, binder->action, is_pad, name);
     binder->is_waiting = false;
     binder->is_changed = true;
-}
-
-static void take_key(client_binder* binder, client_bindings* bindings, int32_t key) {
-    char name[CLIENT_KEY_NAME_BYTES];
-    if (key == client_window_key("Escape"))
-        binder->is_waiting = false;
-    else if (client_window_key_name(key, name, sizeof name))
-        bind(binder, bindings, false, name);
-    else
-        binder->note = "This key has no name: take another one.";
 }
 
 static void press(client_binder* binder, client_bindings* bindings, const client_event* event) {
@@ -285,9 +271,15 @@ bool client_binder_see(client_binder* binder, client_bindings* bindings,
     case CLIENT_EVENT_KEY_DOWN:
         if (event->is_repeat && binder->is_waiting) return true;
         binder->note = NULL;
-        if (binder->is_waiting)
-            take_key(binder, bindings, event->key);
-        else
+        if (binder->is_waiting) {
+            char name[CLIENT_KEY_NAME_BYTES];
+            if (event->key == client_window_key("Escape"))
+                binder->is_waiting = false;
+            else if (client_window_key_name(event->key, name, sizeof name))
+                bind(binder, bindings, false, name);
+            else
+                binder->note = "This key has no name: take another one.";
+        } else
             press(binder, bindings, event);
         return true;
     case CLIENT_EVENT_PAD_DOWN:

@@ -104,15 +104,6 @@ static bool see_axis(client_controls* controls, uint32_t axis, float value) {
     return is_known;
 }
 
-static void let_pads_go(client_controls* controls) {
-    memset(controls->axes, 0, sizeof controls->axes);
-    memset(controls->is_half_down, 0, sizeof controls->is_half_down);
-    controls->is_pad = false;
-    for (uint32_t action = 0; action < controls->action_count; action++)
-        for (uint32_t i = 0; i < CLIENT_ACTION_INPUTS_MAX; i++)
-            if (controls->inputs[action][i] < 0) controls->down[action] &= (uint16_t) ~(1u << i);
-}
-
 static bool see_pad(client_controls* controls, const client_event* event) {
     switch (event->kind) {
     case CLIENT_EVENT_PAD_DOWN:
@@ -123,7 +114,13 @@ static bool see_pad(client_controls* controls, const client_event* event) {
     case CLIENT_EVENT_PAD_AXIS:
         return see_axis(controls, event->axis, event->value);
     case CLIENT_EVENT_PAD_GONE:
-        let_pads_go(controls);
+        memset(controls->axes, 0, sizeof controls->axes);
+        memset(controls->is_half_down, 0, sizeof controls->is_half_down);
+        controls->is_pad = false;
+        for (uint32_t action = 0; action < controls->action_count; action++)
+            for (uint32_t i = 0; i < CLIENT_ACTION_INPUTS_MAX; i++)
+                if (controls->inputs[action][i] < 0)
+                    controls->down[action] &= (uint16_t) ~(1u << i);
         return false;
     default:
         return false;

@@ -67,7 +67,7 @@ client_draw* client_draw_create(const base_allocator* allocator, struct SDL_Rend
 void client_draw_destroy(client_draw* draw) {
     if (!draw) return;
     client_images_deinit(&draw->images);
-    client_atlas_deinit(&draw->atlas);
+    if (draw->atlas.texture) SDL_DestroyTexture(draw->atlas.texture);
     base_owner_destroy(draw);
 }
 
@@ -492,7 +492,10 @@ net_draw client_draw_get(client_draw* draw, client_canvas id) {
 // ---- a picture ----
 
 void client_draw_begin(client_draw* draw, ecs_color background) {
-    client_batch_begin(&draw->batch);
+    BASE_ASSERT(draw->batch.index_count == 0);
+    draw->batch.calls = 0;
+    draw->batch.has_clip = false;
+    (void)SDL_RenderSetClipRect(draw->batch.renderer, NULL);
     SDL_Renderer* renderer = draw->batch.renderer;
     (void)SDL_SetRenderDrawColor(renderer, background.r, background.g, background.b, 255);
     (void)SDL_RenderClear(renderer);

@@ -91,18 +91,6 @@ static uint32_t bleed(const uint8_t* rgba, int32_t width, int32_t height, int32_
     return sum[0] / count << 16 | sum[1] / count << 8 | sum[2] / count;
 }
 
-static void convert(const uint8_t* rgba, uint32_t width, uint32_t height, uint32_t* argb) {
-    for (uint32_t y = 0; y < height; y++) {
-        for (uint32_t x = 0; x < width; x++, argb++) {
-            const uint8_t* pixel = rgba + 4 * ((size_t)y * width + x);
-            *argb = (uint32_t)pixel[3] << 24 | (uint32_t)pixel[0] << 16 | (uint32_t)pixel[1] << 8 |
-                    pixel[2];
-            if (pixel[3] == 0)
-                *argb = bleed(rgba, (int32_t)width, (int32_t)height, (int32_t)x, (int32_t)y);
-        }
-    }
-}
-
 static SDL_Texture* decode(client_images* images, const char* name, const base_bytes* file,
                            uint32_t width, uint32_t height, bool is_smooth) {
     int has_width = 0, has_height = 0, channels = 0;
@@ -116,7 +104,15 @@ static SDL_Texture* decode(client_images* images, const char* name, const base_b
     }
     const size_t size = (size_t)width * height * sizeof(uint32_t);
     uint32_t* argb = base_allocate(images->allocator, size);
-    convert(rgba, width, height, argb);
+    for (uint32_t y = 0; y < height; y++) {
+        for (uint32_t x = 0; x < width; x++, argb++) {
+            const uint8_t* pixel = rgba + 4 * ((size_t)y * width + x);
+            *argb = (uint32_t)pixel[3] << 24 | (uint32_t)pixel[0] << 16 | (uint32_t)pixel[1] << 8 |
+                    pixel[2];
+            if (pixel[3] == 0)
+                *argb = bleed(rgba, (int32_t)width, (int32_t)height, (int32_t)x, (int32_t)y);
+        }
+    }
     SDL_Texture* texture = make_texture(images, argb, width, height, is_smooth);
     if (!texture)
         base_report(images->reporter, images->folder, 0, "no texture of %u x %u for %s: %s", width,

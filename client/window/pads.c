@@ -84,13 +84,6 @@ void client_pads_init(client_pads* pads, bool is_looking, const base_reporter* r
         base_report(reporter, NULL, 0, "no game controllers: %s", SDL_GetError());
 }
 
-void client_pads_deinit(client_pads* pads) {
-    for (uint32_t i = 0; i < CLIENT_PADS_MAX; i++) {
-        if (pads->open[i]) SDL_GameControllerClose(pads->open[i]);
-        pads->open[i] = NULL;
-    }
-}
-
 static bool find_pad(const client_pads* pads, SDL_JoystickID id, uint32_t* pad) {
     for (*pad = 0; *pad < CLIENT_PADS_MAX; ++*pad)
         if (pads->open[*pad] && pads->ids[*pad] == id) return true;

@@ -34,7 +34,6 @@ typedef struct client_pads {
 /// `is_looking`: ask SDL to look for game controllers. Otherwise those that the process has anyway
 /// are taken. Without them a window works as well: SDL's message is reported.
 void client_pads_init(client_pads* pads, bool is_looking, const base_reporter* reporter);
-void client_pads_deinit(client_pads* pads);
 /// @return false: it is no event of a pad that has a number.
 BASE_MUST_USE bool client_pads_translate(client_pads* pads, const union SDL_Event* from,
                                          client_event* to);

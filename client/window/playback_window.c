@@ -89,16 +89,6 @@ static void change_speed(show* on, bool is_faster) {
     }
 }
 
-// The next client that has an entity at this moment, by its number; 0 after the last.
-static void follow_next(show* on) {
-    uint32_t count, next = 0;
-    const net_log_player* players = net_playback_players(on->self->playback, &count);
-    for (uint32_t i = 0; i < count && next == 0; i++)
-        if (players[i].client > on->client && players[i].entity != ECS_ENTITY_NONE)
-            next = players[i].client;
-    on->client = next;
-}
-
 static void inspect(show* on, bool opens) {
     net_match* match = net_playback_match(on->self->playback);
     if (!match) return;
@@ -129,7 +119,15 @@ static void press(show* on, const client_event* event) {
         on->is_playing = false;
     }
     if (client_event_has_key(event, "H,F1")) on->has_help = !on->has_help;
-    if (client_event_has_key(event, "C")) follow_next(on);
+    if (client_event_has_key(event, "C")) {
+        // The next client that has an entity at this moment, by its number; 0 after the last.
+        uint32_t count, next = 0;
+        const net_log_player* players = net_playback_players(on->self->playback, &count);
+        for (uint32_t i = 0; i < count && next == 0; i++)
+            if (players[i].client > on->client && players[i].entity != ECS_ENTITY_NONE)
+                next = players[i].client;
+        on->client = next;
+    }
     if (client_event_has_key(event, "I")) inspect(on, true);
     if (client_event_has_key(event, "Escape")) on->is_done = true;
 }

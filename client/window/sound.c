@@ -49,17 +49,6 @@ static void refuse_sound(const client_sound* sound, const char* name) {
                 Mix_GetError());
 }
 
-static void load_chunk(client_sound* sound, uint32_t row) {
-    const char* name = sound->module->game->sounds[row].file;
-    base_bytes bytes;
-    base_bytes_init(&bytes, &sound->owner.allocator);
-    if (read_sound(sound, name, &bytes)) {
-        sound->chunks[row] = Mix_LoadWAV_RW(SDL_RWFromConstMem(bytes.data, (int)bytes.size), 1);
-        if (!sound->chunks[row]) refuse_sound(sound, name);
-    }
-    base_bytes_deinit(&bytes);
-}
-
 static void load_music(client_sound* sound) {
     const char* name = sound->module->game->music;
     if (!name || !read_sound(sound, name, &sound->music_bytes)) return;
@@ -91,8 +80,16 @@ client_sound* client_sound_create(const base_allocator* allocator, const net_mod
     made->volume = volume > PERCENT ? PERCENT : volume;
     base_bytes_init(&made->music_bytes, &made->owner.allocator);
     (void)Mix_AllocateChannels((int)CLIENT_VOICES_MAX);
-    for (uint32_t row = 0; row < game->sound_count; row++)
-        load_chunk(made, row);
+    for (uint32_t row = 0; row < game->sound_count; row++) {
+        const char* name = made->module->game->sounds[row].file;
+        base_bytes bytes;
+        base_bytes_init(&bytes, &made->owner.allocator);
+        if (read_sound(made, name, &bytes)) {
+            made->chunks[row] = Mix_LoadWAV_RW(SDL_RWFromConstMem(bytes.data, (int)bytes.size), 1);
+            if (!made->chunks[row]) refuse_sound(made, name);
+        }
+        base_bytes_deinit(&bytes);
+    }
     load_music(made);
     (void)Mix_VolumeMusic(mixed(made, game->music_volume));
     return made;

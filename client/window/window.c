@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <errno.h>
-#include <stdio.h>
 
 #define BUCKET_US 20u
 #define BUCKETS 2500u ///< 50 ms; the last one counts all longer times
@@ -126,7 +125,10 @@ client_window* client_window_create(const client_window_config* config) {
 
 void client_window_destroy(client_window* self) {
     if (!self) return;
-    client_pads_deinit(&self->pads);
+    for (uint32_t i = 0; i < CLIENT_PADS_MAX; i++) {
+        if (self->pads.open[i]) SDL_GameControllerClose(self->pads.open[i]);
+        self->pads.open[i] = NULL;
+    }
     client_draw_destroy(self->draw);
     if (self->crosshair) SDL_FreeCursor(self->crosshair);
     if (self->renderer) SDL_DestroyRenderer(self->renderer);
