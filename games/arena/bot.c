@@ -153,14 +153,6 @@ static void use_pack(const net_player_context* view, const found* enemy, bot_mem
     }
 }
 
-// When the queue is full, the message is lost; the bot does not need it.
-static void talk(const net_player_context* view, const found* enemy, bot_memory* memory) {
-    use_pack(view, enemy, memory);
-    if (base_rng_below(view->rng, RALLIES) == 0) (void)arena_send_rally(view, &(arena_rally){0});
-    if (base_rng_below(view->rng, PHRASES) == 0)
-        (void)arena_send_say(view, &(arena_say){base_rng_below(view->rng, ARENA_PHRASES)});
-}
-
 void arena_bot_think(const net_player_context* view, arena_input* out) {
     const arena_game* game = view->context;
     bot_memory* memory = view->memory;
@@ -175,5 +167,12 @@ void arena_bot_think(const net_player_context* view, arena_input* out) {
     out->aim = arena_aim_of(way.x, way.y);
     if (way.x != 0.0f || way.y != 0.0f) go(way, out);
     if (enemy.is_there) shoot(view, *pos, &enemy, out);
-    if (view->send) talk(view, &enemy, memory);
+    if (view->send) {
+        // When the queue is full, the message is lost; the bot does not need it.
+        use_pack(view, &enemy, memory);
+        if (base_rng_below(view->rng, RALLIES) == 0)
+            (void)arena_send_rally(view, &(arena_rally){0});
+        if (base_rng_below(view->rng, PHRASES) == 0)
+            (void)arena_send_say(view, &(arena_say){base_rng_below(view->rng, ARENA_PHRASES)});
+    }
 }

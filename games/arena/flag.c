@@ -44,14 +44,6 @@ static void let_go(ecs_world* world, const arena_game* game, ecs_entity carrier)
     if (together) *together = 0;
 }
 
-static void capture(ecs_world* world, const arena_game* game, ecs_entity carrier) {
-    const uint8_t* team = ecs_get(world, carrier, game->team);
-    arena_score* score = arena_find_score(world, game, *team);
-    if (score) score->captures++;
-    arena_entry* entry = arena_find_entry(world, game, carrier);
-    if (entry) entry->captures++;
-}
-
 // The nearest fighter that may take the flag or bring it back; the first one among equals.
 static const arena_body* find_toucher(ecs_world* world, const arena_game* game, ecs_vec2 pos,
                                       uint8_t team, bool is_home) {
@@ -89,7 +81,11 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
     ecs_vec2 home = arena_map_base(*(const uint8_t*)ecs_get(world, flag->carrier, game->team));
     if (ecs_vec2_distance(home, *pos) > ARENA_BASE_RADIUS * 0.5f) return;
     send_moved(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_CAPTURED);
-    capture(world, game, flag->carrier);
+    const uint8_t* of = ecs_get(world, flag->carrier, game->team);
+    arena_score* score = arena_find_score(world, game, *of);
+    if (score) score->captures++;
+    arena_entry* entry = arena_find_entry(world, game, flag->carrier);
+    if (entry) entry->captures++;
     let_go(world, game, flag->carrier);
     send_home(flag, pos, together, team);
     *vel = (ecs_vec2){0.0f, 0.0f};

@@ -13,14 +13,6 @@
 #define RELOAD_S 0.25f
 #define RAY_RELOAD_S 1.1f
 
-// The speed is the same in all directions.
-static ecs_vec2 input_course(const arena_input* input, float speed) {
-    ecs_vec2 course = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};
-    float length = ecs_vec2_length(course);
-    float factor = length > 1.0f ? speed / length : speed;
-    return (ecs_vec2){course.x * factor, course.y * factor};
-}
-
 ES_TAG(server | predict)
 ES_CONFINED
 static void move_players_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs_vec2* vel,
@@ -31,7 +23,11 @@ static void move_players_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ec
         return;
     }
     float speed = ARENA_PLAYER_SPEED * (boost_tick ? ARENA_BOOST_FACTOR : 1.0f);
-    arena_map_move(pos, vel, input_course(input, speed), game->tick_rate_hz);
+    // The speed is the same in all directions.
+    ecs_vec2 course = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};
+    float length = ecs_vec2_length(course);
+    float factor = length > 1.0f ? speed / length : speed;
+    arena_map_move(pos, vel, (ecs_vec2){course.x * factor, course.y * factor}, game->tick_rate_hz);
     *aim = arena_aim_angle(input->aim);
 }
 

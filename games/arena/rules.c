@@ -36,11 +36,6 @@ static void place_soldier(ecs_world* world, const arena_game* game, uint8_t team
                                        {game->order, &order}));
 }
 
-static uint32_t soldiers_of_team(const arena_game* game, uint32_t team) {
-    uint32_t agents = game->settings.agents;
-    return agents / ARENA_TEAMS + (team <= agents % ARENA_TEAMS);
-}
-
 static void count_soldiers_ecs_query(ES_CONTEXT uint32_t* counts, uint8_t team,
                                      const arena_order* order) {
     (void)order;
@@ -51,7 +46,8 @@ static void fill_teams(ecs_world* world, const arena_game* game) {
     uint32_t counts[256] = {0};
     count_soldiers_run(world, game->count_soldiers, counts);
     for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
-        uint32_t wanted = soldiers_of_team(game, team);
+        uint32_t agents = game->settings.agents;
+        uint32_t wanted = agents / ARENA_TEAMS + (team <= agents % ARENA_TEAMS);
         for (uint32_t i = 0; i < SPAWNS_PER_TICK && counts[team] + i < wanted; i++)
             place_soldier(world, game, (uint8_t)team, false);
     }
@@ -81,17 +77,12 @@ static void count_teams_ecs_query(ES_CONTEXT uint32_t* counts, uint8_t team,
     counts[team]++;
 }
 
-static uint8_t smallest_team(ecs_world* world, const arena_game* game) {
+ecs_entity arena_player_join(ecs_world* world, arena_game* game, const net_game_player* player) {
     uint32_t counts[256] = {0};
     count_teams_run(world, game->count_teams, counts);
-    uint8_t smallest = 1;
-    for (uint8_t team = 2; team <= ARENA_TEAMS; team++)
-        if (counts[team] < counts[smallest]) smallest = team;
-    return smallest;
-}
-
-ecs_entity arena_player_join(ecs_world* world, arena_game* game, const net_game_player* player) {
-    uint8_t team = smallest_team(world, game);
+    uint8_t team = 1; // the smallest one
+    for (uint8_t other = 2; other <= ARENA_TEAMS; other++)
+        if (counts[other] < counts[team]) team = other;
     arena_entry entry = {.client = player->client, .team = team};
     arena_seat seat = {ECS_ENTITY_NONE};
     // When the world is full, the new player only watches.
@@ -164,13 +155,6 @@ static void revive_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
     arena_look_from(game, owner, NULL, 0.0f);
 }
 
-// A server with --log-ring keeps the last seconds of each round.
-static void keep_last_seconds(const arena_game* game) {
-    const net_game_services* services = game->services;
-    if (services && services->size_bytes >= sizeof *services)
-        services->save_log(services->context, "round");
-}
-
 static void end_round(ecs_world* world, const arena_game* game, arena_match* match, ecs_tick tick) {
     arena_round_over over = {.winner = 1, .round = (uint32_t)match->round};
     int32_t best = -1;
@@ -192,7 +176,10 @@ static void end_round(ecs_world* world, const arena_game* game, arena_match* mat
             entry->kills = entry->deaths = entry->captures = 0;
         }
     }
-    keep_last_seconds(game);
+    // A server with --log-ring keeps the last seconds of each round.
+    const net_game_services* services = game->services;
+    if (services && services->size_bytes >= sizeof *services)
+        services->save_log(services->context, "round");
     match->round++;
     match->winner = (int32_t)over.winner;
     match->end_tick = (uint32_t)tick + arena_ticks(game, game->settings.round_s);

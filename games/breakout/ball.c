@@ -107,16 +107,6 @@ static void straighten(ball* b) {
     b->vel = (ecs_vec2){x * b->speed, y * b->speed};
 }
 
-// A pad sends the ball up. The farther from the pad's middle, the flatter: so players can aim.
-static void bounce_on_pad(ball* b, const obstacle* hit, breakout_owner* owner) {
-    float middle = (hit->low.x + hit->high.x) * 0.5f;
-    float half = (hit->high.x - hit->low.x) * 0.5f + b->radius;
-    float part = base_clamp((b->pos.x - middle) / half, -1.0f, 1.0f);
-    b->vel = breakout_direction(part * BREAKOUT_BOUNCE_ANGLE_MAX, b->speed);
-    b->pos.y = base_min(b->pos.y, hit->low.y - b->radius);
-    owner->pad = hit->entity;
-}
-
 // Add the points of one hit to the match, and to the pad if it is alive. @return the pad's client.
 static uint32_t score(ecs_world* world, const breakout_game* game, ecs_entity pad) {
     breakout_match* match = ecs_get_mut(world, ecs_query_first(world, game->matches), game->match);
@@ -164,7 +154,13 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
         remaining *= 1.0f - part;
         if (hit.kind == OBSTACLE_NONE) break;
         if (hit.kind == OBSTACLE_PAD) {
-            bounce_on_pad(b, &hit, owner);
+            // A pad sends the ball up, the flatter the farther from its middle: so players can aim.
+            float middle = (hit.low.x + hit.high.x) * 0.5f;
+            float half = (hit.high.x - hit.low.x) * 0.5f + b->radius;
+            float aside = base_clamp((b->pos.x - middle) / half, -1.0f, 1.0f);
+            b->vel = breakout_direction(aside * BREAKOUT_BOUNCE_ANGLE_MAX, b->speed);
+            b->pos.y = base_min(b->pos.y, hit.low.y - b->radius);
+            owner->pad = hit.entity;
         } else {
             b->vel = ecs_vec2_reflect(b->vel, hit.touch.normal);
             straighten(b);
@@ -175,14 +171,6 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
             if (game->is_truth) strike_brick(stage, game, &hit, *hits, owner->pad);
         }
     }
-}
-
-// Give a ball whose pad is gone to another pad, and start its time to launch again.
-static void hand_on(const ecs_stage* stage, const breakout_game* game, breakout_owner* owner,
-                    breakout_launch* launch, uint32_t turn) {
-    owner->pad = breakout_next_pad(stage->world, game, turn);
-    bool is_served = owner->pad != ECS_ENTITY_NONE;
-    launch->tick = is_served ? (uint32_t)stage->tick + breakout_ticks(game, HOLD_S) : 0;
 }
 
 static void hold(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner,
@@ -215,7 +203,11 @@ static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game
         bool is_lost = b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius;
         if (owner[i].is_held) {
             if (game->is_truth && !ecs_is_alive(stage->world, owner[i].pad)) {
-                hand_on(stage, game, &owner[i], &launch[i], serves + i);
+                // Give a ball whose pad is gone to another pad, and start its time to launch again.
+                owner[i].pad = breakout_next_pad(stage->world, game, serves + i);
+                bool is_served = owner[i].pad != ECS_ENTITY_NONE;
+                launch[i].tick =
+                    is_served ? (uint32_t)stage->tick + breakout_ticks(game, HOLD_S) : 0;
             }
             hold(stage, game, &b, &owner[i], &launch[i]);
         } else if (!is_lost) {

@@ -40,13 +40,6 @@ static void lanes_ecs_query(ES_CONTEXT uint32_t* before, ES_CONTEXT int32_t slot
     *before += player->slot < slot;
 }
 
-static lane find_lane(ecs_world* world, const breakout_game* game, int32_t slot) {
-    uint32_t count = ecs_query_count(world, game->lanes), before = 0;
-    lanes_run(world, game->lanes, &before, slot);
-    float width = BREAKOUT_FIELD_WIDTH / (float)(count ? count : 1);
-    return (lane){(float)before * width, (float)(before + 1) * width};
-}
-
 static ecs_vec2 choose_target(ecs_world* world, const breakout_game* game, base_rng* rng) {
     uint32_t count = ecs_query_count(world, game->bricks);
     if (count == 0) return (ecs_vec2){BREAKOUT_FIELD_WIDTH * 0.5f, 0.0f};
@@ -93,7 +86,10 @@ void breakout_bot_think(const net_player_context* view, breakout_input* input) {
     const ecs_vec2* size = ecs_find(view->world, view->player, game->rect_size);
     if (!self || !pos || !size) return;
 
-    lane own = find_lane(view->world, game, self->slot);
+    uint32_t count = ecs_query_count(view->world, game->lanes), before = 0;
+    lanes_run(view->world, game->lanes, &before, self->slot);
+    float width = BREAKOUT_FIELD_WIDTH / (float)(count ? count : 1);
+    lane own = {(float)before * width, (float)(before + 1) * width};
     approach next = {.ball = ECS_ENTITY_NONE, .x = (own.low + own.high) * 0.5f, .time_s = 1e30f};
     approaches_run(view->world, game->approaches, &next, own, view->player);
     float half = size->x * 0.5f;

@@ -36,14 +36,6 @@ static float burn(float left_s, float dt) {
     return base_max(left_s - dt, 0.0f);
 }
 
-static void fly(breakout_spark* spark, float dt) {
-    spark->age_s += dt;
-    spark->vy += 760.0f * dt;
-    spark->vx -= spark->vx * base_min(1.4f * dt, 1.0f);
-    spark->x += spark->vx * dt;
-    spark->y += spark->vy * dt;
-}
-
 // Called once per frame, before the first shape is drawn.
 static void advance(breakout_game* game, const net_draw* draw) {
     breakout_view* view = &game->view;
@@ -58,7 +50,13 @@ static void advance(breakout_game* game, const net_draw* draw) {
     view->loss_s = burn(view->loss_s, dt);
     view->title_s = burn(view->title_s, dt);
     for (uint32_t i = 0; i < BREAKOUT_SPARKS; i++) {
-        if (view->sparks[i].age_s < view->sparks[i].life_s) fly(&view->sparks[i], dt);
+        if (view->sparks[i].age_s < view->sparks[i].life_s) {
+            view->sparks[i].age_s += dt;
+            view->sparks[i].vy += 760.0f * dt;
+            view->sparks[i].vx -= view->sparks[i].vx * base_min(1.4f * dt, 1.0f);
+            view->sparks[i].x += view->sparks[i].vx * dt;
+            view->sparks[i].y += view->sparks[i].vy * dt;
+        }
     }
     for (uint32_t i = 0; i < BREAKOUT_POPS; i++)
         view->pops[i].left_s = burn(view->pops[i].left_s, dt);
@@ -84,16 +82,6 @@ static void draw_stars(const breakout_pen* pen, double time_s) {
     }
 }
 
-static void draw_walls(const breakout_pen* pen) {
-    static const float widths[] = {2.0f, 5.0f, 10.0f, 18.0f};
-    static const uint8_t alphas[] = {170, 46, 22, 12};
-    for (uint32_t i = 0; i < BASE_COUNT(widths); i++) {
-        ecs_color light = {96, 165, 255, alphas[i]};
-        breakout_rect(pen, 0.0f, 0.0f, widths[i], HEIGHT, light);
-        breakout_rect(pen, WIDTH - widths[i], 0.0f, widths[i], HEIGHT, light);
-    }
-}
-
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_field_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game) {
@@ -109,7 +97,13 @@ static void draw_field_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
     breakout_gradient(&still, 0.0f, HEIGHT - 60.0f, WIDTH, 60.0f, (ecs_color){0, 0, 0, 0},
                       (ecs_color){0, 0, 0, 130});
     breakout_rect(&pen, 0.0f, BREAKOUT_PAD_TOP + 18.0f, WIDTH, 1.5f, (ecs_color){96, 165, 255, 40});
-    draw_walls(&pen);
+    static const float widths[] = {2.0f, 5.0f, 10.0f, 18.0f};
+    static const uint8_t alphas[] = {170, 46, 22, 12};
+    for (uint32_t i = 0; i < BASE_COUNT(widths); i++) {
+        ecs_color light = {96, 165, 255, alphas[i]};
+        breakout_rect(&pen, 0.0f, 0.0f, widths[i], HEIGHT, light);
+        breakout_rect(&pen, WIDTH - widths[i], 0.0f, widths[i], HEIGHT, light);
+    }
     float loss = game->view.loss_s / LOSS_S;
     breakout_gradient(&still, 0.0f, HEIGHT * 0.45f, WIDTH, HEIGHT * 0.55f,
                       (ecs_color){255, 40, 60, 0},
@@ -197,14 +191,6 @@ static void strike(breakout_view* view, const breakout_brick_hit* hit) {
     view->pop_next = (view->pop_next + 1) % BREAKOUT_POPS;
 }
 
-static void celebrate(breakout_view* view) {
-    for (uint32_t i = 0; i < 160; i++) {
-        ecs_color color = ecs_color_shade(breakout_player_color((int32_t)i), 0.2f);
-        spark(view, (ecs_vec2){WIDTH * 0.5f, 330.0f}, (ecs_vec2){WIDTH * 0.9f, 220.0f}, 340.0f,
-              1.2f, color);
-    }
-}
-
 ES_TAG(render)
 ES_ON_EVENT(brick_hit)
 static void hear_hit_es_event_handler(ES_CONTEXT breakout_game* game,
@@ -221,7 +207,11 @@ static void hear_loss_es_event_handler(ES_CONTEXT breakout_game* game) {
 ES_TAG(render)
 ES_ON_EVENT(level_cleared)
 static void hear_clearing_es_event_handler(ES_CONTEXT breakout_game* game) {
-    celebrate(&game->view);
+    for (uint32_t i = 0; i < 160; i++) {
+        ecs_color color = ecs_color_shade(breakout_player_color((int32_t)i), 0.2f);
+        spark(&game->view, (ecs_vec2){WIDTH * 0.5f, 330.0f}, (ecs_vec2){WIDTH * 0.9f, 220.0f},
+              340.0f, 1.2f, color);
+    }
 }
 
 ES_TAG(render)

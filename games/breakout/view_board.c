@@ -157,8 +157,14 @@ static void draw_banner(const breakout_pen* pen, const char* title, const char* 
     breakout_text_centred(pen, WIDTH * 0.5f, 517.0f, 20.0f, ecs_color_fade(soft, part), text);
 }
 
-// A level has a title when it begins. A level that was running before the first frame has none.
-static void notice(breakout_view* view, const breakout_match* match) {
+ES_STAGE(render)
+ES_TAG(render)
+ES_AFTER(draw_effects_es)
+static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game,
+                          const breakout_match* match) {
+    const breakout_pen pen = {.draw = stage->user};
+    breakout_view* view = &game->view;
+    // A level has a title when it begins. A level that was running before the first frame has none.
     bool is_first = view->level == 0;
     bool is_begun = match->phase == BREAKOUT_PLAYING &&
                     (match->level != view->level || view->phase == BREAKOUT_OVER);
@@ -169,16 +175,6 @@ static void notice(breakout_view* view, const breakout_match* match) {
         view->title_s = BREAKOUT_TITLE_S;
     view->level = match->level;
     view->phase = match->phase;
-}
-
-ES_STAGE(render)
-ES_TAG(render)
-ES_AFTER(draw_effects_es)
-static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game,
-                          const breakout_match* match) {
-    const breakout_pen pen = {.draw = stage->user};
-    breakout_view* view = &game->view;
-    notice(view, match);
     draw_band(&pen, match);
     char title[32], text[64];
     const ecs_color good = {130, 240, 190, 255}, bad = {255, 120, 140, 255};

@@ -39,10 +39,6 @@ static bool find_camera(ecs_world* world, const cubes_game* game, ecs_entity pla
     return true;
 }
 
-static ecs_vec3 cross(ecs_vec3 a, ecs_vec3 b) {
-    return (ecs_vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
 static cubes_lens make_lens(const cubes_orbit* orbit, ecs_vec3 middle) {
     ecs_vec3 out = cubes_orbit_direction(orbit);
     float flat = base_cos(orbit->pitch);
@@ -51,20 +47,14 @@ static cubes_lens make_lens(const cubes_orbit* orbit, ecs_vec3 middle) {
                           middle.z + out.z * orbit->distance};
     lens.forward = (ecs_vec3){-out.x, -out.y, -out.z};
     lens.right = (ecs_vec3){-out.z / flat, 0.0f, out.x / flat};
-    lens.up = cross(lens.right, out);
+    lens.up = (ecs_vec3){lens.right.y * out.z - lens.right.z * out.y,
+                         lens.right.z * out.x - lens.right.x * out.z,
+                         lens.right.x * out.y - lens.right.y * out.x};
     if (lens.up.y < 0.0f) lens.up = (ecs_vec3){-lens.up.x, -lens.up.y, -lens.up.z};
     return lens;
 }
 
 // ---- sky and floor ----
-
-static void draw_sky(const net_draw* draw) {
-    float height = CUBES_VIEW_HEIGHT / (float)SKY_BANDS;
-    for (uint32_t i = 0; i < SKY_BANDS; i++) {
-        float y = (float)i * height;
-        draw->rect(draw->context, 0.0f, y, CUBES_VIEW_WIDTH, height, cubes_sky(y + height * 0.5f));
-    }
-}
 
 static void draw_floor_line(const net_draw* draw, const cubes_lens* lens, ecs_vec3 from,
                             ecs_vec3 to) {
@@ -117,7 +107,11 @@ static void cubes_sky_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
         middle = game->home.position;
     }
     view->lens = make_lens(&orbit, middle);
-    draw_sky(draw);
+    float height = CUBES_VIEW_HEIGHT / (float)SKY_BANDS;
+    for (uint32_t i = 0; i < SKY_BANDS; i++) {
+        float y = (float)i * height;
+        draw->rect(draw->context, 0.0f, y, CUBES_VIEW_WIDTH, height, cubes_sky(y + height * 0.5f));
+    }
     if (view->lens.eye.y >= -CUBES_HALF) draw_floor(draw, &view->lens);
 }
 
@@ -169,17 +163,6 @@ static uint32_t bucket_of(const cubes_view* view, const cubes_item* item) {
     return (uint32_t)(base_clamp(part, 0.0f, 0.9999f) * (float)CUBES_BUCKETS);
 }
 
-// Sort the nearest cube first; equal ones keep the order of the rows.
-static void sort_items(cubes_view* view) {
-    memset(view->buckets, 0, sizeof view->buckets);
-    for (uint32_t i = 0; i < view->item_count; i++)
-        view->buckets[bucket_of(view, &view->items[i]) + 1]++;
-    for (uint32_t i = 1; i <= CUBES_BUCKETS; i++)
-        view->buckets[i] += view->buckets[i - 1];
-    for (uint32_t i = 0; i < view->item_count; i++)
-        view->order[view->buckets[bucket_of(view, &view->items[i])]++] = i;
-}
-
 typedef struct tiles {
     uint32_t left, top, right, bottom; ///< right and bottom are one past the end
 } tiles;
@@ -228,7 +211,19 @@ static void cover(cubes_view* view, ecs_vec2 middle, float radius) {
     }
 }
 
-static void find_visible(cubes_view* view) {
+ES_STAGE(render)
+ES_TAG(render)
+static void cubes_paint_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
+    const net_draw* draw = stage->user;
+    cubes_view* view = game->view;
+    // Sort the nearest cube first; equal ones keep the order of the rows.
+    memset(view->buckets, 0, sizeof view->buckets);
+    for (uint32_t i = 0; i < view->item_count; i++)
+        view->buckets[bucket_of(view, &view->items[i]) + 1]++;
+    for (uint32_t i = 1; i <= CUBES_BUCKETS; i++)
+        view->buckets[i] += view->buckets[i - 1];
+    for (uint32_t i = 0; i < view->item_count; i++)
+        view->order[view->buckets[bucket_of(view, &view->items[i])]++] = i;
     memset(view->is_covered, 0, sizeof view->is_covered);
     view->drawn_count = 0;
     for (uint32_t i = 0; i < view->item_count; i++) {
@@ -239,15 +234,6 @@ static void find_visible(cubes_view* view) {
         ecs_vec2 middle = cubes_project(&view->lens, item->at);
         cover(view, middle, item->scale * 0.5f * view->lens.focal / item->at.z);
     }
-}
-
-ES_STAGE(render)
-ES_TAG(render)
-static void cubes_paint_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
-    const net_draw* draw = stage->user;
-    cubes_view* view = game->view;
-    sort_items(view);
-    find_visible(view);
     for (uint32_t i = view->drawn_count; i-- > 0;)
         cubes_solid(draw, &view->batch, &view->lens, &view->items[view->visible[i]]);
     cubes_batch_flush(draw, &view->batch);
@@ -285,21 +271,16 @@ static void cubes_players_es(const ecs_stage* stage, ecs_entity entity, const cu
     draw_player(draw, &game->view->lens, orbit, transform, player->client);
 }
 
-// Format a count as "10,000".
-static void format_count(char* text, size_t bytes, uint32_t count) {
-    if (count < 1000)
-        snprintf(text, bytes, "%u", count);
-    else
-        snprintf(text, bytes, "%u,%03u", count / 1000, count % 1000);
-}
-
 ES_STAGE(render)
 ES_TAG(render)
 static void cubes_board_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* game) {
     const net_draw* draw = stage->user;
-    char count[16], text[96];
-    format_count(count, sizeof count, ecs_query_count(stage->world, game->cubes));
-    snprintf(text, sizeof text, "%s cubes", count);
+    const uint32_t count = ecs_query_count(stage->world, game->cubes);
+    char text[96];
+    if (count < 1000)
+        snprintf(text, sizeof text, "%u cubes", count);
+    else
+        snprintf(text, sizeof text, "%u,%03u cubes", count / 1000, count % 1000);
     // A dark shade behind the text keeps it readable in front of a bright cube.
     const ecs_color dark = {6, 6, 20, 150}, none = {6, 6, 20, 0};
     const float points[] = {0, 0, 420, 0, 0, 110};

@@ -35,15 +35,6 @@ static double steps_of_pattern(lua_State* L, size_t n) {
 #define TABLE_BYTES_PER_STEP 64
 #define HANDLED_STEPS 4 // an element of a table is read or written
 
-// A length that a function gives may be another one when the library asks again.
-static double length_of(lua_State* L) {
-    const bool is_constant = luaL_getmetafield(L, 1, "__had") != LUA_TNIL;
-    lua_settop(L, lua_gettop(L) - is_constant);
-    if (lua_istable(L, 1) && luaL_getmetafield(L, 1, is_constant ? "__own_len" : "__len"))
-        luaL_error(L, "a table with __len has no place here: copy its elements");
-    return lua_istable(L, 1) ? (double)luaL_len(L, 1) : 0;
-}
-
 static double range_of(lua_State* L, int first, int last, double length) {
     const double from = (double)luaL_optinteger(L, first, 1);
     return (lua_isnoneornil(L, last) ? length : (double)luaL_checkinteger(L, last)) - from + 1;
@@ -51,7 +42,12 @@ static double range_of(lua_State* L, int first, int last, double length) {
 
 // i an element that is put in, d one that is taken out, s a sort, c a concat, u an unpack.
 static double steps_of_table(lua_State* L, char what) {
-    const double length = length_of(L);
+    // A length that a function gives may be another one when the library asks again.
+    const bool is_constant = luaL_getmetafield(L, 1, "__had") != LUA_TNIL;
+    lua_settop(L, lua_gettop(L) - is_constant);
+    if (lua_istable(L, 1) && luaL_getmetafield(L, 1, is_constant ? "__own_len" : "__len"))
+        luaL_error(L, "a table with __len has no place here: copy its elements");
+    const double length = lua_istable(L, 1) ? (double)luaL_len(L, 1) : 0;
     const bool is_at_end = what == 'i' ? lua_gettop(L) < 3 : lua_isnoneornil(L, 2);
     if (what == 'c') return HANDLED_STEPS * range_of(L, 3, 4, length);
     if (what == 'u') return range_of(L, 2, 3, length) / VALUES_PER_STEP;

@@ -241,15 +241,6 @@ static uint32_t bit_of(const char* function) {
     return 1u << i;
 }
 
-// It would not end in the next tick either.
-static void leave_out(script* self, const char* function) {
-    char text[128];
-    self->left_out |= bit_of(function);
-    (void)base_text_format(text, sizeof text,
-                           "%s is left out from now on, until the script is saved again", function);
-    if (self->fault) self->fault(self->fault_context, NULL, 0, text);
-}
-
 static bool run_held(script* self, lua_CFunction run, void* argument, const char* function) {
     const locale_t host = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); // takes no memory
     self->steps = 0;
@@ -319,8 +310,15 @@ void script_run(script* self, double time, const char* function, const char* for
     call made = {.time = time, .function = function, .format = format};
     renew_state(self);
     va_start(made.arguments, format);
-    if (!run_held(self, enter, &made, function) && self->steps >= SCRIPT_STEPS_MAX)
-        leave_out(self, function);
+    if (!run_held(self, enter, &made, function) && self->steps >= SCRIPT_STEPS_MAX) {
+        // It would not end in the next tick either.
+        char text[128];
+        self->left_out |= bit_of(function);
+        (void)base_text_format(text, sizeof text,
+                               "%s is left out from now on, until the script is saved again",
+                               function);
+        if (self->fault) self->fault(self->fault_context, NULL, 0, text);
+    }
     va_end(made.arguments);
 }
 
