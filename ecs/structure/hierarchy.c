@@ -37,11 +37,10 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
         ecs_component_seek(world, ECS_PARENT_NAME, base_hash64_text(ECS_PARENT_NAME));
     if (id == ECS_COMPONENT_NONE || links->component != ECS_COMPONENT_NONE) return ECS_OK;
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
-    if (type->id != ecs_type_find(world, "eid")) {
-        base_report(reporter, NULL, 0, "component '%s' has type '%.63s': it must be eid",
-                    ECS_PARENT_NAME, type->name);
-        return ECS_ERR_TYPE;
-    }
+    if (type->id != ecs_type_find(world, "eid"))
+        return BASE_REPORT_AS(ECS_ERR_TYPE, reporter, NULL, 0,
+                              "component '%s' has type '%.63s': it must be eid", ECS_PARENT_NAME,
+                              type->name);
     ecs_term term = {.component = ECS_PARENT_NAME, .type = "eid", .access = ECS_READ};
     hierarchy->group = ecs_group_ensure(world, &term, 1);
     links->component = id;

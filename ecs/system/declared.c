@@ -73,11 +73,10 @@ static ecs_result fill_names(ecs_world* world, const base_reporter* reporter,
             continue;
         }
         const uint32_t number = shared_number(world, names->names[i]);
-        if (number == ECS_SHARED_NAMES_MAX) {
-            base_report(reporter, NULL, 0, "system '%s' names '%s': more than %u shared names",
-                        system->name, names->names[i], ECS_SHARED_NAMES_MAX);
-            return ECS_ERR_FULL;
-        }
+        if (number == ECS_SHARED_NAMES_MAX)
+            return BASE_REPORT_AS(ECS_ERR_FULL, reporter, NULL, 0,
+                                  "system '%s' names '%s': more than %u shared names", system->name,
+                                  names->names[i], ECS_SHARED_NAMES_MAX);
         *shared |= 1ull << number;
     }
     return ECS_OK;

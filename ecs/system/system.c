@@ -184,11 +184,10 @@ ecs_result ecs_order_set(ecs_world* world, const char* stage, const char* const*
     if (world->is_sealed) return ECS_ERR_SEALED;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < i; k++) {
-            if (strcmp(names[i], names[k]) == 0) {
-                base_report(reporter, NULL, 0, "the order of stage '%.63s' names '%.63s' twice",
-                            stage, names[i]);
-                return ECS_ERR_DUPLICATE;
-            }
+            if (strcmp(names[i], names[k]) == 0)
+                return BASE_REPORT_AS(ECS_ERR_DUPLICATE, reporter, NULL, 0,
+                                      "the order of stage '%.63s' names '%.63s' twice", stage,
+                                      names[i]);
         }
     }
     ecs_names list = {0};
@@ -369,12 +368,10 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
             }
             track_component(world, system, component);
         }
-        if (term_count == 0 && system->track.count == 0) {
-            base_report(reporter, NULL, 0,
-                        "system '%s' handles ComponentChanged, but names no component",
-                        system->name);
-            return ECS_ERR_UNKNOWN;
-        }
+        if (term_count == 0 && system->track.count == 0)
+            return BASE_REPORT_AS(ECS_ERR_UNKNOWN, reporter, NULL, 0,
+                                  "system '%s' handles ComponentChanged, but names no component",
+                                  system->name);
     }
     return ECS_OK;
 }

@@ -244,12 +244,11 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
     if (id == ECS_COMPONENT_NONE) {
         if (want_of(query->access[term]) != ECS_WANT_ALL) return ECS_OK;
         const ecs_opaque* opaque = ecs_opaque_seek(world, name);
-        if (opaque) {
-            base_report(reporter, NULL, 0,
-                        "query %u of %s asks for '%s', whose type '%s' is not registered (%s:%u)",
-                        query->id, owner, name, opaque->type, opaque->file, opaque->line);
-            return ECS_ERR_TYPE;
-        }
+        if (opaque)
+            return BASE_REPORT_AS(
+                ECS_ERR_TYPE, reporter, NULL, 0,
+                "query %u of %s asks for '%s', whose type '%s' is not registered (%s:%u)",
+                query->id, owner, name, opaque->type, opaque->file, opaque->line);
         char hint[BASE_HINT_BYTES];
         base_report(reporter, NULL, 0,
                     "query %u of %s: no template or module has a component '%s'%s", query->id,

@@ -86,10 +86,9 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     if (world->is_sealed) return ECS_ERR_SEALED;
     ecs_template_set_bind_scenes(set);
     if (set->result != ECS_OK) return set->result;
-    if (templates->count + set->draft_count > ECS_TEMPLATES_MAX) {
-        base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
-        return ECS_ERR_FULL;
-    }
+    if (templates->count + set->draft_count > ECS_TEMPLATES_MAX)
+        return BASE_REPORT_AS(ECS_ERR_FULL, set->reporter, NULL, 0, "more than %u templates",
+                              ECS_TEMPLATES_MAX);
     for (uint32_t i = 0; i < set->draft_count; i++)
         add_row(world, make_row(world, &set->drafts[i]), base_hash64_text(set->drafts[i].name));
     BASE_ARRAY_RESERVE(world->allocator, templates->opaques, templates->opaque_capacity,

@@ -479,11 +479,9 @@ ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template
     size_t size = pack->size;
     char path[ECS_TEXT_PATH_BYTES_MAX];
     const char* fault = ecs_text_path_resolve(source, "", root, path);
-    if (fault || strpbrk(path, "*?")) {
-        base_report(reporter, NULL, 0, "templates: '%.200s' %s", root,
-                    fault ? fault : "is a wildcard");
-        return ECS_ERR_SYNTAX;
-    }
+    if (fault || strpbrk(path, "*?"))
+        return BASE_REPORT_AS(ECS_ERR_SYNTAX, reporter, NULL, 0, "templates: '%.200s' %s", root,
+                              fault ? fault : "is a wildcard");
     base_owner* own = base_owner_create(allocator, sizeof *own);
     walk.allocator = &own->allocator;
     base_bytes_write(pack, magic, sizeof magic);

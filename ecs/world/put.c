@@ -163,20 +163,18 @@ static ecs_result check_place(ecs_world* world, ecs_entity entity, const char* p
     const ecs_template* template_ = ecs_template_get(world, ecs_entity_template(world, entity));
     const ecs_template_component* of =
         template_ ? ecs_template_find_component(template_, at->component->id) : NULL;
-    if (!ecs_find(world, entity, at->component->id)) {
-        base_report(reporter, NULL, 0, "entity %u:%u (%s) has no component %s",
-                    ecs_entity_index(entity), ecs_entity_generation(entity),
-                    ecs_entity_template_name(world, entity), at->component->name);
-        return ECS_ERR_MISSING;
-    }
+    if (!ecs_find(world, entity, at->component->id))
+        return BASE_REPORT_AS(ECS_ERR_MISSING, reporter, NULL, 0,
+                              "entity %u:%u (%s) has no component %s", ecs_entity_index(entity),
+                              ecs_entity_generation(entity),
+                              ecs_entity_template_name(world, entity), at->component->name);
     if (of) at->quant = of->quant;
     if (at->type->id == ECS_ELEMENT_T && at->element == UINT32_MAX) return ECS_OK;
-    if (!is_plain(at->type) || at->type->field_count == 0) {
-        base_report(reporter, NULL, 0,
-                    "component %s has the type %s: only numbers, entities and texts can be put",
-                    at->component->name, at->type->name);
-        return ECS_ERR_TYPE;
-    }
+    if (!is_plain(at->type) || at->type->field_count == 0)
+        return BASE_REPORT_AS(
+            ECS_ERR_TYPE, reporter, NULL, 0,
+            "component %s has the type %s: only numbers, entities and texts can be put",
+            at->component->name, at->type->name);
     if (at->element == UINT32_MAX) return ECS_OK;
     const ecs_field* field = &at->type->fields[at->first];
     if (at->last == at->first + 1 && at->element < field->count) return ECS_OK;
@@ -189,11 +187,9 @@ ecs_result ecs_put(ecs_world* world, ecs_entity entity, const char* path, const 
     BASE_ASSERT(world && path && text && world->is_sealed && !world->running);
     char message[ECS_VALUE_MESSAGE_BYTES];
     place at = {0};
-    if (!ecs_is_alive(world, entity)) {
-        base_report(reporter, NULL, 0, "there is no entity %u:%u", ecs_entity_index(entity),
-                    ecs_entity_generation(entity));
-        return ECS_ERR_STALE;
-    }
+    if (!ecs_is_alive(world, entity))
+        return BASE_REPORT_AS(ECS_ERR_STALE, reporter, NULL, 0, "there is no entity %u:%u",
+                              ecs_entity_index(entity), ecs_entity_generation(entity));
     ecs_result result = find_place(world, path, &at, reporter);
     if (result == ECS_OK) result = check_place(world, entity, path, &at, reporter);
     if (result != ECS_OK) return result;

@@ -185,10 +185,9 @@ ecs_result ecs_world_take_over(ecs_world* world, const ecs_world* from,
     BASE_ASSERT(world->fast.stage_depth == 0 && world->fast.walk_depth == 0 &&
                 from->fast.stage_depth == 0);
     if (ecs_schema_hash(world) == ecs_schema_hash(from)) return ecs_world_copy(world, from);
-    if (from->commands->view.count > 0 || from->loading->count > 0) {
-        base_report(reporter, NULL, 0, "commands or resources are waited for: try again later");
-        return ECS_ERR_FULL;
-    }
+    if (from->commands->view.count > 0 || from->loading->count > 0)
+        return BASE_REPORT_AS(ECS_ERR_FULL, reporter, NULL, 0,
+                              "commands or resources are waited for: try again later");
     mover* self = base_allocate_zero(world->allocator, sizeof *self);
     self->world = world;
     self->from = from;

@@ -21,6 +21,8 @@ typedef struct base_reporter {
 /// The text is cut at BASE_REPORT_BYTES_MAX - 1 bytes. @return false: a check that failed ends so.
 bool base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
                  ...) BASE_PRINTF(4, 5);
+/// The same in place of `value`, which is returned: return BASE_REPORT_AS(NET_ERR_IO, ...).
+#define BASE_REPORT_AS(value, ...) (base_report(__VA_ARGS__), (value))
 
 /// The length of the kind that the message begins with ("note: "); 0: an error.
 size_t base_report_kind(const char* message);
