@@ -81,11 +81,10 @@ static net_result open_transport(client_program* program, client_local* local) {
     const net_enet_config enet = {.listen = "127.0.0.1:0",
                                   .peers_max = count_players(&program->config) + SPARE_PEERS};
     net_result result = net_transport_enet_create(&enet, &local->transport);
-    if (result != NET_OK) {
-        base_report(&local->reporter, NULL, 0, "--local: cannot listen on loopback: %s",
-                    result == NET_ERR_BIND ? strerror(errno) : net_result_text(result));
-        return result;
-    }
+    if (result != NET_OK)
+        return BASE_REPORT_AS(result, &local->reporter, NULL, 0,
+                              "--local: cannot listen on loopback: %s",
+                              result == NET_ERR_BIND ? strerror(errno) : net_result_text(result));
     bool has_address =
         net_transport_enet_address(local->transport, local->address, sizeof local->address);
     BASE_ASSERT(has_address);

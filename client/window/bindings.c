@@ -141,10 +141,9 @@ static const char* parse_line(client_bindings* bindings, char* line, const char*
     if (!fault) fault = find_fault(pads, true);
     if (fault) return fault;
     const uint32_t action = find_action(bindings, trim(line));
-    if (action == bindings->count) {
-        base_report(reporter, file, number, "warning: the game has no action of this name");
-        return NULL;
-    }
+    if (action == bindings->count)
+        return BASE_REPORT_AS(NULL, reporter, file, number,
+                              "warning: the game has no action of this name");
     copy_names(bindings->keys[action], keys);
     copy_names(bindings->pads[action], pads);
     return NULL;

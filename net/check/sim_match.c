@@ -436,13 +436,12 @@ net_result net_log_resend(net_log_reader* reader, const net_module* module,
     resend self = {.config = config, .reporter = reporter, .result = result_out};
     const net_log_info* info = net_log_reader_info(reader);
     ecs_tick whole = info->last_tick;
-    if (info->first_tick > 1) {
-        base_report(reporter, reader->file, 0,
-                    "it begins with tick %" PRIu64 ": who had joined by then, and what they had "
-                    "been sent, is not in it",
-                    info->first_tick);
-        return NET_ERR_UNKNOWN;
-    }
+    if (info->first_tick > 1)
+        return BASE_REPORT_AS(NET_ERR_UNKNOWN, reporter, reader->file, 0,
+                              "it begins with tick %" PRIu64
+                              ": who had joined by then, and what they had "
+                              "been sent, is not in it",
+                              info->first_tick);
     ecs_tick last = config->until > 0 && config->until < whole ? config->until : whole;
     net_result result = net_log_reader_create(allocator, reader->file, NULL, &self.ahead);
     if (self.ahead) result = net_log_replay_create(reader, module, 0, reporter, &self.replay);

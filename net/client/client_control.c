@@ -471,13 +471,12 @@ static uint32_t compare(net_client* client, uint64_t hash) {
         found = here;
         break;
     }
-    if (found.entity == ECS_ENTITY_NONE) {
-        base_report(client->config.reporter, NULL, 0,
-                    "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
-                    ", though we have all as it was sent: the game wrote a value past its tracking",
-                    client->client, net_mirror_tick(client->mirror));
-        return NET_END_DIFFERS;
-    }
+    if (found.entity == ECS_ENTITY_NONE)
+        return BASE_REPORT_AS(
+            NET_END_DIFFERS, client->config.reporter, NULL, 0,
+            "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
+            ", though we have all as it was sent: the game wrote a value past its tracking",
+            client->client, net_mirror_tick(client->mirror));
     const net_row_template* row_template =
         ecs_is_alive(world, found.entity)
             ? net_rows_find(client->rows, ecs_entity_template(world, found.entity))

@@ -231,10 +231,7 @@ net_result net_bans_read(net_bans* bans, const char* text, size_t size, const ch
 net_result net_bans_load(net_bans* bans, const char* file, const base_reporter* reporter) {
     errno = 0;
     FILE* from = fopen(file, "rb");
-    if (!from) {
-        base_report(reporter, file, 0, "%s", base_error_text(errno));
-        return NET_ERR_IO;
-    }
+    if (!from) return BASE_REPORT_AS(NET_ERR_IO, reporter, file, 0, "%s", base_error_text(errno));
     uint32_t capacity = 0;
     size_t size = 0;
     void* text = NULL;

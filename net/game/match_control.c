@@ -152,10 +152,9 @@ net_result net_match_setting_apply(net_match_config* config, const char* key_val
     const net_game_module* game = config->module->game;
     char key[64];
     size_t length = strcspn(key_value, "=");
-    if (key_value[length] != '=' || length == 0 || length >= sizeof key) {
-        base_report(reporter, NULL, 0, "\"%.64s\" is not KEY=VALUE", key_value);
-        return NET_ERR_MALFORMED;
-    }
+    if (key_value[length] != '=' || length == 0 || length >= sizeof key)
+        return BASE_REPORT_AS(NET_ERR_MALFORMED, reporter, NULL, 0, "\"%.64s\" is not KEY=VALUE",
+                              key_value);
     memcpy(key, key_value, length);
     key[length] = '\0';
     for (uint32_t i = 0; i < game->setting_count; i++) {
@@ -164,11 +163,10 @@ net_result net_match_setting_apply(net_match_config* config, const char* key_val
         double value;
         // Written so that NaN is refused.
         if (!base_text_parse_f64(key_value + length + 1, &value) ||
-            !(value >= setting->min && value <= setting->max)) {
-            base_report(reporter, NULL, 0, "setting %s of %s must be a number from %g to %g", key,
-                        game->name, setting->min, setting->max);
-            return NET_ERR_MALFORMED;
-        }
+            !(value >= setting->min && value <= setting->max))
+            return BASE_REPORT_AS(NET_ERR_MALFORMED, reporter, NULL, 0,
+                                  "setting %s of %s must be a number from %g to %g", key,
+                                  game->name, setting->min, setting->max);
         config->settings[i] = value;
         return NET_OK;
     }

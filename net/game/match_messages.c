@@ -109,11 +109,10 @@ static net_result bind_message(net_match* match, uint32_t position, const base_r
     ecs_event_type type = ecs_event_need(&need, message->event);
     if (type == ECS_EVENT_NONE) return NET_ERR_MODULE;
     const ecs_event_desc* desc = ecs_event_get(match->world, type);
-    if (message->kind == NET_MESSAGE_TO_CLIENTS && !desc->is_exported) {
-        base_report(reporter, NULL, 0, "message %s: the event %s must be exported", message->name,
-                    message->event);
-        return NET_ERR_MODULE;
-    }
+    if (message->kind == NET_MESSAGE_TO_CLIENTS && !desc->is_exported)
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, NULL, 0,
+                              "message %s: the event %s must be exported", message->name,
+                              message->event);
     match->events[position] = type;
     match->event_bytes[position] = desc->size;
     if (message->kind == sent_kind(match)) match->message_of[type] = position + 1;

@@ -263,29 +263,23 @@ static void copy_stem(const char* file, char* name, size_t bytes) {
 static net_result net_module_table_check(const net_game_module* table, const char* file,
                                          const base_reporter* reporter, net_module_table* copy) {
     BASE_ASSERT(copy);
-    if (!table) {
-        base_report(reporter, file, 0, "the module gives no table");
-        return NET_ERR_MODULE;
-    }
-    if (table->contract_version != NET_GAME_CONTRACT_VERSION) {
-        base_report(reporter, file, 0, "made for module contract %u, this program has %u",
-                    table->contract_version, NET_GAME_CONTRACT_VERSION);
-        return NET_ERR_MODULE;
-    }
+    if (!table)
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0, "the module gives no table");
+    if (table->contract_version != NET_GAME_CONTRACT_VERSION)
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0,
+                              "made for module contract %u, this program has %u",
+                              table->contract_version, NET_GAME_CONTRACT_VERSION);
     // A shorter table has no core version. For a longer one the core version is compared first,
     // because rebuilding the module helps then.
     bool has_core = table->size_bytes >= TABLE_BYTES_MIN;
-    if (has_core && table->core_version != ECS_CORE_VERSION) {
-        base_report(reporter, file, 0,
-                    "built against core %u, this program has core %u: rebuild the module",
-                    table->core_version, ECS_CORE_VERSION);
-        return NET_ERR_MODULE;
-    }
-    if (!has_core || table->size_bytes > sizeof(net_game_module)) {
-        base_report(reporter, file, 0, "its table has %u bytes, this program takes %zu to %zu",
-                    table->size_bytes, TABLE_BYTES_MIN, sizeof(net_game_module));
-        return NET_ERR_MODULE;
-    }
+    if (has_core && table->core_version != ECS_CORE_VERSION)
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0,
+                              "built against core %u, this program has core %u: rebuild the module",
+                              table->core_version, ECS_CORE_VERSION);
+    if (!has_core || table->size_bytes > sizeof(net_game_module))
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0,
+                              "its table has %u bytes, this program takes %zu to %zu",
+                              table->size_bytes, TABLE_BYTES_MIN, sizeof(net_game_module));
     memset(copy, 0, sizeof *copy);
     net_game_module* game = &copy->game;
     memcpy(game, table, table->size_bytes);
@@ -408,14 +402,11 @@ static net_result locate(const char* name_or_file, const char* search_path,
     if (!has_slash && !has_ending)
         return find_file(name_or_file, search_path, reporter, file, file_bytes);
     // Without a slash dlopen searches the folders of the system.
-    if (!base_text_format(file, file_bytes, "%s%s", has_slash ? "" : "./", name_or_file)) {
-        base_report(reporter, NULL, 0, "the file name is too long");
-        return NET_ERR_MODULE;
-    }
-    if (access(file, R_OK) != 0) {
-        base_report(reporter, file, 0, "cannot be opened: %s", base_error_text(errno));
-        return NET_ERR_UNKNOWN;
-    }
+    if (!base_text_format(file, file_bytes, "%s%s", has_slash ? "" : "./", name_or_file))
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, NULL, 0, "the file name is too long");
+    if (access(file, R_OK) != 0)
+        return BASE_REPORT_AS(NET_ERR_UNKNOWN, reporter, file, 0, "cannot be opened: %s",
+                              base_error_text(errno));
     return NET_OK;
 }
 
@@ -471,11 +462,9 @@ static net_result read_pack(module_box* box, const base_reporter* reporter) {
     box->module.files = box->files;
     while (ecs_pack_next(box->pack.data, box->pack.size, &offset, &text)) {
         const bool is_text = !text.bytes || !memchr(text.text, '\0', text.bytes);
-        if (text.is_file ? *count == ECS_PACK_FILES_MAX : !is_text) {
-            base_report(reporter, text.path, 0,
-                        text.is_file ? "is a file too many" : "is not a text");
-            return NET_ERR_MODULE;
-        }
+        if (text.is_file ? *count == ECS_PACK_FILES_MAX : !is_text)
+            return BASE_REPORT_AS(NET_ERR_MODULE, reporter, text.path, 0,
+                                  text.is_file ? "is a file too many" : "is not a text");
         if (!text.is_file) continue;
         (void)base_text_copy(box->file_names[*count], sizeof *box->file_names, text.path);
         box->files[*count] =
@@ -497,10 +486,9 @@ net_result net_template_pack_read(const char* file, const base_reporter* reporte
                                   base_bytes* pack) {
     BASE_ASSERT(file && pack);
     net_template_folder folder;
-    if (!net_template_folder_init(&folder, file)) {
-        base_report(reporter, file, 0, "cannot be opened: %s", base_error_text(errno));
-        return NET_ERR_MODULE;
-    }
+    if (!net_template_folder_init(&folder, file))
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0, "cannot be opened: %s",
+                              base_error_text(errno));
     const char* slash = strrchr(file, '/');
     ecs_result result =
         ecs_template_pack(NULL, &folder.source, slash ? slash + 1 : file, reporter, pack);
@@ -526,10 +514,9 @@ static net_result load_library(module_box* box, const char* name, const base_byt
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     const char* file = box->file;
     char path[PATH_BYTES_MAX];
-    if (code && !copy_library(box, code, path, sizeof path)) {
-        base_report(reporter, file, 0, "cannot be copied: %s", base_error_text(errno));
-        return NET_ERR_MODULE;
-    }
+    if (code && !copy_library(box, code, path, sizeof path))
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0, "cannot be copied: %s",
+                              base_error_text(errno));
     box->module.library = dlopen(code ? path : file, RTLD_NOW | RTLD_LOCAL);
     if (!box->module.library) {
         const char* why = dlerror();
@@ -550,19 +537,16 @@ static net_result load_library(module_box* box, const char* name, const base_byt
     // The way that POSIX gives to convert the result of dlsym to a function pointer.
     net_game_module_get_fn get = NULL;
     *(void**)&get = dlsym(box->module.library, NET_GAME_SYMBOL);
-    if (!get) {
-        base_report(reporter, file, 0,
-                    "is not a game module: it has no symbol %s: no source has ES_GAME",
-                    NET_GAME_SYMBOL);
-        return NET_ERR_MODULE;
-    }
+    if (!get)
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0,
+                              "is not a game module: it has no symbol %s: no source has ES_GAME",
+                              NET_GAME_SYMBOL);
     net_result result = net_module_table_check(get(), file, reporter, &box->table);
     if (result) return result;
-    if (strcmp(box->table.game.name, name) != 0) {
-        base_report(reporter, file, 0, "calls itself %s: the file must have the game's name",
-                    box->table.game.name);
-        return NET_ERR_MODULE;
-    }
+    if (strcmp(box->table.game.name, name) != 0)
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, file, 0,
+                              "calls itself %s: the file must have the game's name",
+                              box->table.game.name);
     return NET_OK;
 }
 

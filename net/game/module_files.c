@@ -218,24 +218,21 @@ static void report_missing(const char* folder, const char* name, const char* fil
 net_result net_asset_read(const char* folder, const char* name, const base_reporter* reporter,
                           base_bytes* bytes) {
     BASE_ASSERT(folder && bytes);
-    if (!net_asset_name_is_valid(name)) {
-        base_report(reporter, folder, 0,
-                    "\"%.64s\" is not the name of a picture or a sound: a name has at most %u of "
-                    "A-Z a-z 0-9 . _ - and /, as in ship.png",
-                    name ? name : "", NET_ASSET_NAME_BYTES - 1);
-        return NET_ERR_MALFORMED;
-    }
+    if (!net_asset_name_is_valid(name))
+        return BASE_REPORT_AS(
+            NET_ERR_MALFORMED, reporter, folder, 0,
+            "\"%.64s\" is not the name of a picture or a sound: a name has at most %u of "
+            "A-Z a-z 0-9 . _ - and /, as in ship.png",
+            name ? name : "", NET_ASSET_NAME_BYTES - 1);
     char file[NET_FOLDER_BYTES_MAX + 2 * NET_ASSET_NAME_BYTES], root[4096], real[4096];
     if (!base_text_format(file, sizeof file, "%s/%s", folder, name) || !realpath(folder, root) ||
         !realpath(file, real)) {
         report_missing(folder, name, file, reporter);
         return NET_ERR_IO;
     }
-    if (!is_below(real, root)) {
-        base_report(reporter, file, 0,
-                    "is a link that leads out of the game's folder: copy the file");
-        return NET_ERR_IO;
-    }
+    if (!is_below(real, root))
+        return BASE_REPORT_AS(NET_ERR_IO, reporter, file, 0,
+                              "is a link that leads out of the game's folder: copy the file");
     return net_module_read_file(file, NET_ASSET_BYTES_MAX, reporter, bytes);
 }
 
@@ -249,19 +246,17 @@ net_result net_image_read(const char* folder, const char* name, const base_repor
     net_result result = net_asset_read(folder, name, reporter, bytes);
     if (result) return result;
     const uint8_t* at = bytes->data + first;
-    if (bytes->size - first < sizeof start + 8 || memcmp(at, start, sizeof start) != 0) {
-        base_report(reporter, folder, 0, "%s is not a PNG picture: save it as one", name);
-        return NET_ERR_MALFORMED;
-    }
+    if (bytes->size - first < sizeof start + 8 || memcmp(at, start, sizeof start) != 0)
+        return BASE_REPORT_AS(NET_ERR_MALFORMED, reporter, folder, 0,
+                              "%s is not a PNG picture: save it as one", name);
     uint32_t sides[2] = {0, 0};
     for (uint32_t i = 0; i < 8; i++)
         sides[i / 4] = sides[i / 4] << 8 | at[sizeof start + i];
     *width = sides[0];
     *height = sides[1];
-    if (*width == 0 || *height == 0) {
-        base_report(reporter, folder, 0, "%s has no pixels: save it again", name);
-        return NET_ERR_MALFORMED;
-    }
+    if (*width == 0 || *height == 0)
+        return BASE_REPORT_AS(NET_ERR_MALFORMED, reporter, folder, 0,
+                              "%s has no pixels: save it again", name);
     if (*width <= NET_IMAGE_SIDE_MAX && *height <= NET_IMAGE_SIDE_MAX &&
         *width * *height <= NET_IMAGE_PIXELS_MAX)
         return NET_OK;

@@ -122,10 +122,9 @@ static bool is_for_us_alone(int descriptor, const char* path, const base_reporte
 static char* read_tokens(const char* path, const base_reporter* reporter) {
     bool is_input = strcmp(path, "-") == 0;
     FILE* file = is_input ? stdin : fopen(path, "rb");
-    if (!file) {
-        base_report(reporter, path, 0, "cannot be opened: %s", base_error_text(errno));
-        return NULL;
-    }
+    if (!file)
+        return BASE_REPORT_AS(NULL, reporter, path, 0, "cannot be opened: %s",
+                              base_error_text(errno));
     struct stat status; // a pipe has no other readers
     const bool is_plain = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
     if (!is_input && is_plain && !is_for_us_alone(fileno(file), path, reporter)) {

@@ -63,10 +63,9 @@ static net_result create_file(copy* self, ecs_tick start) {
     const net_log_info* info = net_log_reader_info(self->reader);
     struct stat status;
     const base_bytes* source = &self->reader->header;
-    if (lstat(self->config->output, &status) == 0) {
-        base_report(self->reporter, self->config->output, 0, "is there already, name a new file");
-        return NET_ERR_IO;
-    }
+    if (lstat(self->config->output, &status) == 0)
+        return BASE_REPORT_AS(NET_ERR_IO, self->reporter, self->config->output, 0,
+                              "is there already, name a new file");
     net_log_file_config config =
         net_log_file_config_default(self->config->output, info->tick_rate_hz);
     config.allocator = self->reader->allocator;

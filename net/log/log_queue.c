@@ -165,16 +165,13 @@ net_result net_log_lock_create(const char* name, const base_reporter* reporter, 
         errno = error;
         return net_log_result_of(error);
     }
-    if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
-        base_report(reporter, name, 0, "cannot be locked: %s", base_error_text(errno));
-        return NET_ERR_IO;
-    }
+    if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
+        return BASE_REPORT_AS(NET_ERR_IO, reporter, name, 0, "cannot be locked: %s",
+                              base_error_text(errno));
     // Only now it is certain: another server may have created, filled or moved the file in between.
     struct stat status;
-    if (!net_log_lock_has_name(*fd, name) || fstat(*fd, &status) != 0 || status.st_size != 0) {
-        base_report(reporter, name, 0, "another server took this log");
-        return NET_ERR_IO;
-    }
+    if (!net_log_lock_has_name(*fd, name) || fstat(*fd, &status) != 0 || status.st_size != 0)
+        return BASE_REPORT_AS(NET_ERR_IO, reporter, name, 0, "another server took this log");
     // The entry in its folder must survive a power cut too. Some file systems cannot sync a folder.
     (void)!base_file_sync_folder(name);
     return NET_OK;
@@ -221,10 +218,8 @@ static net_result fail_queue(net_log_queue* queue, const char* what, int error,
 // Create FILE.queue with all of its pages on the disk. @return NET_OK; others are reported.
 static net_result create_file(net_log_queue* queue, const char* log_file,
                               const base_reporter* reporter) {
-    if (!queue_name(queue->file, sizeof queue->file, log_file)) {
-        base_report(reporter, log_file, 0, "the name is too long");
-        return NET_ERR_IO;
-    }
+    if (!queue_name(queue->file, sizeof queue->file, log_file))
+        return BASE_REPORT_AS(NET_ERR_IO, reporter, log_file, 0, "the name is too long");
     // The log of this name is ours, so what lies here belongs to no log. The name goes, and not
     // what a link leads to.
     (void)unlink(queue->file);

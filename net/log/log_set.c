@@ -80,14 +80,11 @@ net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, c
     *set = (net_log_set){.allocator = allocator, .file = file, .fd_last = -1, .fd = -1};
     if (last_number > 0 && net_log_segment_name(name, sizeof name, file, last_number)) file = name;
     set->fd_last = open_plain(file, &status);
-    if (set->fd_last < 0) {
-        base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
-        return NET_ERR_IO;
-    }
-    if (!S_ISREG(status.st_mode)) {
-        base_report(reporter, file, 0, "is not a regular file");
-        return NET_ERR_IO;
-    }
+    if (set->fd_last < 0)
+        return BASE_REPORT_AS(NET_ERR_IO, reporter, file, 0, "cannot be opened: %s",
+                              strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return BASE_REPORT_AS(NET_ERR_IO, reporter, file, 0, "is not a regular file");
     const char* ending = strrchr(file, '.');
     const net_log_set_file last =
         file_of(&status, ending ? net_log_segment_number(ending) : 0); // also by its own name

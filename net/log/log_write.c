@@ -66,10 +66,8 @@ static net_result copy_before(net_log_file_config* with, const base_reporter* re
     const net_log_options* options = &with->options;
     char name[4096];
     if (!options->before || with->options.is_in_memory) return NET_OK;
-    if (!net_log_before_name(name, sizeof name, with->file)) {
-        base_report(reporter, with->file, 0, "the name is too long");
-        return NET_ERR_IO;
-    }
+    if (!net_log_before_name(name, sizeof name, with->file))
+        return BASE_REPORT_AS(NET_ERR_IO, reporter, with->file, 0, "the name is too long");
     const net_result result =
         net_log_copy_segment(options->before, name, with->start_tick,
                              options->has_controls ? NET_LOG_FEATURE_CONTROLS : 0,

@@ -401,11 +401,10 @@ static net_match_config config_of(const net_module* module, const net_log_info* 
 static net_result open_playback(net_playback* playback) {
     net_log_reader* reader = playback->reader;
     const net_log_info* info = net_log_reader_info(reader);
-    if (strcmp(info->game, playback->module->game->name) != 0) {
-        base_report(&playback->reporter, reader->file, 0, "the log is of game %s, not %s",
-                    info->game, playback->module->game->name);
-        return NET_ERR_SCHEMA;
-    }
+    if (strcmp(info->game, playback->module->game->name) != 0)
+        return BASE_REPORT_AS(NET_ERR_SCHEMA, &playback->reporter, reader->file, 0,
+                              "the log is of game %s, not %s", info->game,
+                              playback->module->game->name);
     playback->config = config_of(playback->module, info);
     playback->last = info->last_tick;
     net_result result =

@@ -163,11 +163,9 @@ static net_result compare_schema(const net_log_info* info, const uint8_t* header
 
 static net_result check_header(const net_log_info* info, const char* file, const net_module* module,
                                const base_reporter* reporter) {
-    if (strcmp(info->game, module->game->name) != 0) {
-        base_report(reporter, file, 0, "the log is of game %s, not %s", info->game,
-                    module->game->name);
-        return NET_ERR_SCHEMA;
-    }
+    if (strcmp(info->game, module->game->name) != 0)
+        return BASE_REPORT_AS(NET_ERR_SCHEMA, reporter, file, 0, "the log is of game %s, not %s",
+                              info->game, module->game->name);
     if (!info->is_seen) return NET_OK;
     base_report(reporter, file, 0,
                 "a client recorded what it saw: without the inputs of the others the match "
@@ -342,14 +340,12 @@ static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe*
     base_bytes_deinit(&save);
     bool is_its = result == NET_OK && net_match_tick(replay->match) == keyframe->tick;
     if (result == NET_OK && !is_its) result = NET_ERR_MALFORMED;
-    if (result != NET_OK) {
-        base_report(&replay->reporter, replay->reader->file, 0,
-                    "the keyframe of tick %" PRIu64 " %s", keyframe->tick,
-                    result == NET_ERR_DAMAGED  ? "is damaged"
-                    : result == NET_ERR_MODULE ? "is refused by the game"
-                                               : "is of another build of the game");
-        return NET_ERR_DAMAGED;
-    }
+    if (result != NET_OK)
+        return BASE_REPORT_AS(NET_ERR_DAMAGED, &replay->reporter, replay->reader->file, 0,
+                              "the keyframe of tick %" PRIu64 " %s", keyframe->tick,
+                              result == NET_ERR_DAMAGED  ? "is damaged"
+                              : result == NET_ERR_MODULE ? "is refused by the game"
+                                                         : "is of another build of the game");
     return NET_OK;
 }
 
@@ -477,24 +473,22 @@ static net_result check_game(const resumption* self, const net_module* module) {
     const net_log_info* info = net_log_reader_info(self->reader);
     const char* file = self->reader->file;
     // That of another game is said by the replay.
-    if (strcmp(info->game, module->game->name) == 0 && info->content_hash != module->content_hash) {
-        base_report(self->reporter, file, 0,
-                    "the game here is another one than the log's (content %016" PRIx64
-                    ", here %016" PRIx64 "): a match continues with its own library and templates; "
-                    "shoal-replay files LOG FOLDER writes those that are in a log",
-                    info->content_hash, module->content_hash);
-        return NET_ERR_SCHEMA;
-    }
+    if (strcmp(info->game, module->game->name) == 0 && info->content_hash != module->content_hash)
+        return BASE_REPORT_AS(NET_ERR_SCHEMA, self->reporter, file, 0,
+                              "the game here is another one than the log's (content %016" PRIx64
+                              ", here %016" PRIx64
+                              "): a match continues with its own library and templates; "
+                              "shoal-replay files LOG FOLDER writes those that are in a log",
+                              info->content_hash, module->content_hash);
     return NET_OK;
 }
 
 static net_result check_tick(resumption* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     const char* file = self->reader->file;
-    if (info->last_tick == 0) {
-        base_report(self->reporter, file, 0, "it has no whole tick to continue from");
-        return NET_ERR_UNKNOWN;
-    }
+    if (info->last_tick == 0)
+        return BASE_REPORT_AS(NET_ERR_UNKNOWN, self->reporter, file, 0,
+                              "it has no whole tick to continue from");
     if (self->tick == 0) self->tick = info->last_tick;
     if (self->tick >= info->first_tick && self->tick <= info->last_tick) return NET_OK;
     if (self->tick < info->first_tick && info->segment_before > 0)
@@ -510,11 +504,9 @@ static net_result check_tick(resumption* self) {
 }
 
 static net_result check_log(resumption* self, const net_module* module) {
-    if (!net_log_reader_lock(self->reader)) {
-        base_report(self->reporter, self->reader->file, 0,
-                    "a server writes this log now: end it, then the match can continue");
-        return NET_ERR_CLOSED;
-    }
+    if (!net_log_reader_lock(self->reader))
+        return BASE_REPORT_AS(NET_ERR_CLOSED, self->reporter, self->reader->file, 0,
+                              "a server writes this log now: end it, then the match can continue");
     const net_result result = check_game(self, module);
     return result == NET_OK ? check_tick(self) : result;
 }

@@ -644,28 +644,24 @@ static net_result read_lines(trace* self, FILE* file) {
     char text[LINE_BYTES_MAX];
     for (uint32_t line = 1; fgets(text, sizeof text, file); line++) {
         if (text[0] == '\n' || text[0] == '#') continue;
-        if (self->count == TRACE_ROWS_MAX) {
-            base_report(self->reporter, self->file, line, "more than %u rows", TRACE_ROWS_MAX);
-            return NET_ERR_MALFORMED;
-        }
+        if (self->count == TRACE_ROWS_MAX)
+            return BASE_REPORT_AS(NET_ERR_MALFORMED, self->reporter, self->file, line,
+                                  "more than %u rows", TRACE_ROWS_MAX);
         BASE_ARRAY_RESERVE(self->allocator, self->rows, self->capacity, self->count + 1);
         trace_row* row = &self->rows[self->count++];
         *row = (trace_row){.line = line};
-        if (!read_row(text, row)) {
-            base_report(self->reporter, self->file, line,
-                        "is not \"client=U entity=I:G tick=T row=HEX\"");
-            return NET_ERR_MALFORMED;
-        }
+        if (!read_row(text, row))
+            return BASE_REPORT_AS(NET_ERR_MALFORMED, self->reporter, self->file, line,
+                                  "is not \"client=U entity=I:G tick=T row=HEX\"");
     }
     return ferror(file) ? NET_ERR_IO : NET_OK;
 }
 
 static net_result read_file(trace* self) {
     FILE* file = fopen(self->file, "re");
-    if (!file) {
-        base_report(self->reporter, self->file, 0, "cannot be opened: %s", strerror(errno));
-        return NET_ERR_IO;
-    }
+    if (!file)
+        return BASE_REPORT_AS(NET_ERR_IO, self->reporter, self->file, 0, "cannot be opened: %s",
+                              strerror(errno));
     net_result result = read_lines(self, file);
     if (result == NET_ERR_IO) base_report(self->reporter, self->file, 0, "cannot be read");
     fclose(file);

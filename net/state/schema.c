@@ -149,21 +149,17 @@ static void add_template(net_schema* schema, const ecs_world* world,
 static net_result add_message(net_schema* schema, const net_message* message, uint32_t position,
                               const base_reporter* reporter) {
     BASE_ASSERT(message->name && message->descriptor);
-    if (strlen(message->name) >= ECS_NAME_BYTES_MAX) {
-        base_report(reporter, NULL, 0, "the name of message %s is longer than %u bytes",
-                    message->name, ECS_NAME_BYTES_MAX - 1);
-        return NET_ERR_SCHEMA;
-    }
-    if (has_item(schema, "message", message->name)) {
-        base_report(reporter, NULL, 0, "two messages are called %s", message->name);
-        return NET_ERR_SCHEMA;
-    }
-    if (!proto_is_flat(message->descriptor)) {
-        base_report(reporter, NULL, 0,
-                    "message %s contains itself or is nested deeper than %u: flatten it",
-                    message->name, PROTO_DEPTH_MAX);
-        return NET_ERR_SCHEMA;
-    }
+    if (strlen(message->name) >= ECS_NAME_BYTES_MAX)
+        return BASE_REPORT_AS(NET_ERR_SCHEMA, reporter, NULL, 0,
+                              "the name of message %s is longer than %u bytes", message->name,
+                              ECS_NAME_BYTES_MAX - 1);
+    if (has_item(schema, "message", message->name))
+        return BASE_REPORT_AS(NET_ERR_SCHEMA, reporter, NULL, 0, "two messages are called %s",
+                              message->name);
+    if (!proto_is_flat(message->descriptor))
+        return BASE_REPORT_AS(NET_ERR_SCHEMA, reporter, NULL, 0,
+                              "message %s contains itself or is nested deeper than %u: flatten it",
+                              message->name, PROTO_DEPTH_MAX);
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
     hash_text(&hasher, message->name);

@@ -313,12 +313,11 @@ static net_result make_match_at(net_follow* self, net_log_reader* reader, const 
                                 const net_module* module, net_match** match) {
     const net_log_info* info = net_log_reader_info(reader);
     net_log_replay* replay = NULL;
-    if (info->segment_before > 0) {
-        base_report(&self->reporter, file, 0,
-                    "the game was read again while the match ran: what it is since then is not "
-                    "followed");
-        return NET_ERR_MODULE;
-    }
+    if (info->segment_before > 0)
+        return BASE_REPORT_AS(
+            NET_ERR_MODULE, &self->reporter, file, 0,
+            "the game was read again while the match ran: what it is since then is not "
+            "followed");
     const net_result result =
         net_log_replay_create(reader, module, choose_begin(self, info), &self->reporter, &replay);
     if (result != NET_OK) return result;

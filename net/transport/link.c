@@ -459,18 +459,16 @@ static net_result parse_value(reading* to, side of, int key, const char* text) {
     double number = 0;
     uint64_t seed = 0;
     if (key == KEY_SEED) {
-        if (!base_text_parse_u64(text, &seed)) {
-            base_report(to->reporter, NULL, 0, "seed is \"%s\": write a whole number", text);
-            return NET_ERR_MALFORMED;
-        }
+        if (!base_text_parse_u64(text, &seed))
+            return BASE_REPORT_AS(NET_ERR_MALFORMED, to->reporter, NULL, 0,
+                                  "seed is \"%s\": write a whole number", text);
     } else {
         const key_range* range = &key_ranges[key];
-        if (!base_text_parse_f64(text, &number) || !is_in_range(range, number)) {
-            base_report(to->reporter, NULL, 0, "%s is \"%s\": write a number from %g to %g%s%s",
-                        key_names[key], text, range->low, range->high,
-                        range->zero ? ", or 0 for " : "", range->zero ? range->zero : "");
-            return NET_ERR_MALFORMED;
-        }
+        if (!base_text_parse_f64(text, &number) || !is_in_range(range, number))
+            return BASE_REPORT_AS(NET_ERR_MALFORMED, to->reporter, NULL, 0,
+                                  "%s is \"%s\": write a number from %g to %g%s%s", key_names[key],
+                                  text, range->low, range->high, range->zero ? ", or 0 for " : "",
+                                  range->zero ? range->zero : "");
     }
     write_sides(to, of, key, number, seed);
     return NET_OK;
@@ -514,11 +512,9 @@ static const preset* preset_find(const char* name) {
 }
 
 static net_result parse_preset(reading* to, const preset* named) {
-    if (to->is_begun) {
-        base_report(to->reporter, NULL, 0, "%s is not first: write \"%s,KEY=NUMBER\"", named->name,
-                    named->name);
-        return NET_ERR_MALFORMED;
-    }
+    if (to->is_begun)
+        return BASE_REPORT_AS(NET_ERR_MALFORMED, to->reporter, NULL, 0,
+                              "%s is not first: write \"%s,KEY=NUMBER\"", named->name, named->name);
     to->pair = (net_link_pair){.up = named->up, .down = named->up};
     to->pair.down.rate_kbit = named->down_rate_kbit;
     to->pair.down.jitter_ms = named->down_jitter_ms;
@@ -531,14 +527,11 @@ static net_result parse_item(reading* to, const char* item, const char* value) {
     side of = SIDE_BOTH;
     int key = key_find(take_side(item, &of));
     if (key < 0) return report_unknown(to, item);
-    if (!value) {
-        base_report(to->reporter, NULL, 0, "%s has no value: write %s=NUMBER", item, item);
-        return NET_ERR_MALFORMED;
-    }
-    if (to->seen[of] & 1u << key) {
-        base_report(to->reporter, NULL, 0, "%s is given twice", item);
-        return NET_ERR_MALFORMED;
-    }
+    if (!value)
+        return BASE_REPORT_AS(NET_ERR_MALFORMED, to->reporter, NULL, 0,
+                              "%s has no value: write %s=NUMBER", item, item);
+    if (to->seen[of] & 1u << key)
+        return BASE_REPORT_AS(NET_ERR_MALFORMED, to->reporter, NULL, 0, "%s is given twice", item);
     net_result result = parse_value(to, of, key, value);
     to->seen[of] |= 1u << key;
     return result;
@@ -549,18 +542,15 @@ net_result net_link_config_parse(const char* text, const base_reporter* reporter
     BASE_ASSERT(text && pair);
     reading made = {.reporter = reporter};
     char copy[TEXT_BYTES_MAX];
-    if (!base_text_copy(copy, sizeof copy, text)) {
-        base_report(reporter, NULL, 0, "link settings are too long: at most %d bytes",
-                    TEXT_BYTES_MAX - 1);
-        return NET_ERR_MALFORMED;
-    }
+    if (!base_text_copy(copy, sizeof copy, text))
+        return BASE_REPORT_AS(NET_ERR_MALFORMED, reporter, NULL, 0,
+                              "link settings are too long: at most %d bytes", TEXT_BYTES_MAX - 1);
     for (char* rest = *copy ? copy : NULL; rest; made.is_begun = true) {
         char* value;
         const char* item = base_text_cut_pair(&rest, &value);
-        if (*item == '\0' && !rest && made.is_begun) {
-            base_report(reporter, NULL, 0, "link settings end with a comma");
-            return NET_ERR_MALFORMED;
-        }
+        if (*item == '\0' && !rest && made.is_begun)
+            return BASE_REPORT_AS(NET_ERR_MALFORMED, reporter, NULL, 0,
+                                  "link settings end with a comma");
         net_result result = parse_item(&made, item, value);
         if (result != NET_OK) return result;
     }

@@ -180,10 +180,8 @@ static net_result play(const net_check_config* asked, net_check_result* result) 
     const char* place = getenv("TMPDIR");
     if (!base_text_format(folder, sizeof folder, "%s/shoal-check-XXXXXX",
                           place && *place ? place : "/tmp") ||
-        !mkdtemp(folder)) {
-        base_report(asked->reporter, folder, 0, "%s", strerror(errno));
-        return NET_ERR_IO;
-    }
+        !mkdtemp(folder))
+        return BASE_REPORT_AS(NET_ERR_IO, asked->reporter, folder, 0, "%s", strerror(errno));
     net_check_config config = *asked;
     base_text_format(log, sizeof log, "%s/check.slog", folder);
     config.log_file = log;

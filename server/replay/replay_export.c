@@ -109,10 +109,9 @@ static net_result repair_part(server_replay* self, uint32_t number, net_log_copy
     BASE_ASSERT(self->output && number >= 1 && number <= PARTS_MAX);
     char name[4096];
     (void)base_text_copy(name, sizeof name, self->output);
-    if (number > 1 && !base_text_format(name, sizeof name, "%s.%u", self->output, number)) {
-        base_report(&self->reporter, NULL, 0, "--output: the name is too long");
-        return NET_ERR_IO;
-    }
+    if (number > 1 && !base_text_format(name, sizeof name, "%s.%u", self->output, number))
+        return BASE_REPORT_AS(NET_ERR_IO, &self->reporter, NULL, 0,
+                              "--output: the name is too long");
     config->output = name;
     net_result result = net_log_copy(self->reader, config, &self->reporter, made);
     if (result != NET_OK) return result;
