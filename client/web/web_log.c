@@ -33,8 +33,7 @@ static void look(net_log_set* set) {
 
 net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, const char* file,
                             uint32_t last, const base_reporter* reporter) {
-    (void)last;
-    (void)reporter;
+    (void)last, (void)reporter;
     *set = (net_log_set){.allocator = allocator, .file = file, .fd_last = -1, .fd = -1};
     look(set);
     return NET_OK;
@@ -79,12 +78,7 @@ void net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocato
 net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identity,
                                        uint64_t next_number, base_bytes* records,
                                        uint64_t* lost_bytes, const char** reason) {
-    (void)copy;
-    (void)identity;
-    (void)next_number;
-    (void)records;
-    (void)lost_bytes;
-    (void)reason;
+    (void)copy, (void)identity, (void)next_number, (void)records, (void)lost_bytes, (void)reason;
     return NET_LOG_QUEUE_NONE;
 }
 
@@ -111,9 +105,7 @@ void* memcpy(void* restrict target, const void* restrict source, size_t size) {
 }
 
 int __syscall_madvise(uintptr_t address, uintptr_t size, int advice) {
-    (void)address;
-    (void)size;
-    (void)advice;
+    (void)address, (void)size, (void)advice;
     return -ENOSYS;
 }
 

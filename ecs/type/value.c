@@ -110,8 +110,7 @@ bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* 
 }
 
 static void* spill_allocate(void* context, size_t size, size_t align) {
-    (void)context;
-    (void)align;
+    (void)context, (void)align;
     return base_allocate(NULL, size);
 }
 

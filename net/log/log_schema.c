@@ -38,8 +38,7 @@ static double as_double(uint64_t bits) {
 
 // The game that knows the values is not here: they stay bytes.
 static void write_nothing(const void* value, base_bytes* bytes) {
-    (void)value;
-    (void)bytes;
+    (void)value, (void)bytes;
 }
 static const ecs_type_ops bytes_ops = {.write = write_nothing};
 

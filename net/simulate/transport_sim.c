@@ -499,9 +499,7 @@ static void flush(net_transport* transport) {
 
 // The descriptors of both ends: none. @return 0.
 static uint32_t no_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
-    (void)transport;
-    (void)descriptors;
-    (void)capacity;
+    (void)transport, (void)descriptors, (void)capacity;
     return 0;
 }
 
@@ -676,8 +674,7 @@ static net_result server_send(net_transport* transport, net_peer peer, net_chann
 }
 
 static net_result server_connect(net_transport* transport, const char* address, net_peer* peer) {
-    (void)transport;
-    (void)address;
+    (void)transport, (void)address;
     *peer = 0;
     return NET_ERR_FULL;
 }

@@ -206,8 +206,7 @@ static void lanes_flush(net_transport* transport) {
 }
 
 static net_result lanes_connect(net_transport* transport, const char* address, net_peer* peer) {
-    (void)transport;
-    (void)address;
+    (void)transport, (void)address;
     *peer = 0;
     return NET_ERR_FULL;
 }

@@ -190,8 +190,7 @@ static void* arena_alloc(void* context, size_t size) {
 }
 
 static void arena_free(void* context, void* memory) {
-    (void)context;
-    (void)memory;
+    (void)context, (void)memory;
 }
 
 void proto_codec_init(proto_codec* codec, const base_allocator* allocator, size_t arena_bytes) {

@@ -33,8 +33,7 @@ typedef struct rest {
 } rest;
 
 static size_t drop(char* data, size_t one, size_t size, void* context) {
-    (void)data;
-    (void)context;
+    (void)data, (void)context;
     return one * size;
 }
 
@@ -48,8 +47,7 @@ static size_t keep(char* data, size_t one, size_t size, void* context) {
 
 // What a program runs when a segment of the log is closed must not inherit it.
 static curl_socket_t open_socket(void* context, curlsocktype purpose, struct curl_sockaddr* at) {
-    (void)context;
-    (void)purpose;
+    (void)context, (void)purpose;
     return socket(at->family, at->socktype | SOCK_CLOEXEC, at->protocol);
 }
 

@@ -10,8 +10,7 @@ bool server_rest_open(uint16_t port, server_rest* rest) {
 }
 
 bool server_watch_read(const char* line, size_t size, server_watch_state* state) {
-    (void)line;
-    (void)size;
+    (void)line, (void)size;
     *state = (server_watch_state){0};
     return false;
 }

@@ -105,8 +105,7 @@ static void note_closed(natsConnection* connection, void* context) {
 
 // Before an attempt of the library, on the thread that made the last one.
 static int64_t choose_delay(natsConnection* connection, int attempts, void* context) {
-    (void)connection;
-    (void)attempts;
+    (void)connection, (void)attempts;
     server_connection* self = context;
     natsStatus status;
     const char* text = nats_GetLastError(&status);
@@ -120,10 +119,7 @@ static int64_t choose_delay(natsConnection* connection, int attempts, void* cont
 // By default the library prints them.
 static void hear_error(natsConnection* connection, natsSubscription* subscription,
                        natsStatus status, void* context) {
-    (void)connection;
-    (void)subscription;
-    (void)status;
-    (void)context;
+    (void)connection, (void)subscription, (void)status, (void)context;
 }
 
 // ---- the thread ----

@@ -94,8 +94,7 @@ static void wake(void* context) {
 // On a thread of the library. What finds no room is read again: its follower sees the gap.
 static void keep_message(natsConnection* connection, natsSubscription* subscription,
                          natsMsg* message, void* context) {
-    (void)connection;
-    (void)subscription;
+    (void)connection, (void)subscription;
     server_nats* self = context;
     pthread_mutex_lock(&self->mutex);
     const bool has_room = self->count < LIST_MAX;

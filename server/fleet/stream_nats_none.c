@@ -24,9 +24,7 @@ net_broker server_nats_broker(server_nats* nats) {
 }
 
 void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t now_us) {
-    (void)nats;
-    (void)reporter;
-    (void)now_us;
+    (void)nats, (void)reporter, (void)now_us;
 }
 
 void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]) {

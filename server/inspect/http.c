@@ -77,9 +77,7 @@ static void note_connection(void* inspect, struct MHD_Connection* connection, vo
 // An MHD_RequestCompletedCallback.
 static void note_completed(void* inspect, struct MHD_Connection* connection, void** request,
                            enum MHD_RequestTerminationCode code) {
-    (void)inspect;
-    (void)connection;
-    (void)code;
+    (void)inspect, (void)connection, (void)code;
     http_visit* visit = *request;
     if (!visit) return;
     http_publication_leave(visit);

@@ -15,8 +15,7 @@ int server_inspect_open(const server_inspect_config* config, server_inspect** in
 }
 
 void server_inspect_pass(server_inspect* self, bool is_ready) {
-    (void)self;
-    (void)is_ready;
+    (void)self, (void)is_ready;
 }
 
 int server_inspect_descriptor(const server_inspect* self) {

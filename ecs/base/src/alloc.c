@@ -43,8 +43,7 @@ static void* heap_allocate(void* context, size_t size, size_t align) {
 }
 
 static void heap_release(void* context, void* memory, size_t size) {
-    (void)context;
-    (void)size;
+    (void)context, (void)size;
 #ifdef _WIN32
     _aligned_free(memory);
 #else

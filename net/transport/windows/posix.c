@@ -23,8 +23,7 @@ static int fail_call(void) {
 
 int recvmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags,
              struct timespec* timeout) {
-    (void)flags;
-    (void)timeout;
+    (void)flags, (void)timeout;
     unsigned got = 0;
     while (got < count) {
         struct msghdr* header = &messages[got].msg_hdr;
