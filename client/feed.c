@@ -44,10 +44,9 @@ static void see_parts(client_feed* feed, const net_client_meter* meter,
         [OTHER_HEADERS] = rest > known ? rest - known : 0,
     };
     const uint32_t count = ecs_component_count(net_match_world(sources->mirror));
-    for (uint32_t id = 1; id <= count && id < CLIENT_FEED_COMPONENTS_MAX; id++) {
+    for (uint32_t id = 1; id <= count && id < CLIENT_FEED_COMPONENTS_MAX; id++)
         see_rate(feed, id, net_client_component_bits(sources->client, (ecs_component_id)id),
                  seconds);
-    }
     for (uint32_t i = 0; i < OTHER_COUNT; i++)
         see_rate(feed, CLIENT_FEED_COMPONENTS_MAX + i, others[i], seconds);
 }

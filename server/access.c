@@ -162,7 +162,8 @@ static void reload_keys(server_program* self) {
     net_key_ring_wipe(&keys);
 }
 
-static void reload_bans(server_program* self) {
+void server_access_reload(server_program* self) {
+    reload_keys(self);
     const char* file = self->config.bans;
     if (!file) return;
     if (net_bans_load(self->access.bans, file, &self->reporter) != NET_OK) {
@@ -173,9 +174,4 @@ static void reload_bans(server_program* self) {
     uint32_t ended = net_server_enforce_bans(self->server);
     base_report(&self->reporter, file, 0, "note: reloaded: bans=%u players ended=%u",
                 net_bans_count(self->access.bans), ended);
-}
-
-void server_access_reload(server_program* self) {
-    reload_keys(self);
-    reload_bans(self);
 }

@@ -257,19 +257,6 @@ void web_play_say(web* self) {
 
 // ---- a frame ----
 
-static void draw_frame(web* self, web_play* play, double now_ms, double pixels_per_unit) {
-    const double since_ms = now_ms - play->drawn_ms;
-    net_draw draw = web_drawing_begin(&self->drawing, play->game, (float)pixels_per_unit);
-    draw.player = net_client_player(play->client);
-    draw.time_s = (now_ms - play->begun_ms) * 1e-3;
-    draw.frame_dt_s = since_ms < 100.0 ? (float)since_ms * 1e-3f : 0.1f;
-    draw.tick = net_presenter_tick(play->presenter);
-    self->drawing.names = play->client;
-    self->drawing.name = name_of_player;
-    play->drawn_ms = now_ms;
-    net_presenter_draw(play->presenter, &draw);
-}
-
 /// Receive, run the ticks that are due, and draw when `pixels_per_unit` is not 0. While a page is
 /// hidden it calls this some times a second, without a picture. A text has `text_pixels` at least.
 WEB_EXPORT(play_frame)
@@ -297,7 +284,16 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit, double tex
             play->heard[2 * i + 1] = heard[i].volume;
         }
         self->state[WEB_HEARD_COUNT] = count;
-        draw_frame(self, play, now_ms, pixels_per_unit);
+        const double since_ms = now_ms - play->drawn_ms;
+        net_draw draw = web_drawing_begin(&self->drawing, play->game, (float)pixels_per_unit);
+        draw.player = net_client_player(play->client);
+        draw.time_s = (now_ms - play->begun_ms) * 1e-3;
+        draw.frame_dt_s = since_ms < 100.0 ? (float)since_ms * 1e-3f : 0.1f;
+        draw.tick = net_presenter_tick(play->presenter);
+        self->drawing.names = play->client;
+        self->drawing.name = name_of_player;
+        play->drawn_ms = now_ms;
+        net_presenter_draw(play->presenter, &draw);
     }
     note_play(self, NET_OK); // with what the picture reported
     self->state[WEB_IS_READY] = has_picture;

@@ -109,12 +109,11 @@ void client_batch_gradient(client_batch* batch, client_box box, ecs_color top, e
                           mix(top.b, bottom.b, row, steps), mix(top.a, bottom.a, row, steps)};
         if (row == 0) color = next;
         if (row < rows && is_same(next, color)) continue;
-        if (row > begin) {
+        if (row > begin)
             put_box(batch,
                     (client_box){box.left, box.top + (float)begin, box.right,
                                  row < rows ? box.top + (float)row : box.bottom},
                     color, color);
-        }
         color = next;
         begin = row;
     }

@@ -185,10 +185,9 @@ static void raster_easy(uint32_t character, uint32_t height, uint8_t* target, ui
     for (int32_t y = 0; y < size.height; y++) {
         for (int32_t x = 0; x < size.width; x++) {
             float cover = 0.0f;
-            for (int i = 0; i < count; i++) {
+            for (int i = 0; i < count; i++)
                 cover += overlap((float)x, corners[i * 4] * scale, corners[i * 4 + 2] * scale) *
                          overlap((float)y, corners[i * 4 + 1] * scale, corners[i * 4 + 3] * scale);
-            }
             target[(uint32_t)y * stride + (uint32_t)x] = (uint8_t)(fminf(cover, 1.0f) * 255.0f);
         }
     }

@@ -163,10 +163,9 @@ static float draw_parts(const client_panel* panel, const net_draw* draw, float y
         put_text(draw, x, y, 10.0f, white, part->name);
         draw->rect(draw->context, x + 116.0f, y + 3.0f, 110.0f, 6.0f,
                    (ecs_color){255, 255, 255, 12});
-        if (bar > 0.5f) {
+        if (bar > 0.5f)
             draw->rect(draw->context, x + 116.0f, y + 3.0f, bar, 6.0f,
                        styles[CLIENT_PLOT_IN].color);
-        }
         put_rate(text, sizeof text, part->bytes_s);
         put_right(draw, x + width, y, 10.0f, white, text);
         y += ROW;

@@ -131,9 +131,8 @@ static void strike_brick(const ecs_stage* stage, const breakout_game* game, cons
         .y = (int32_t)((hit->low.y + hit->high.y) * 0.5f),
     };
     ecs_event_broadcast(stage->world, game->brick_hit, &event);
-    if (left <= 0) {
+    if (left <= 0)
         (void)ecs_command_recreate(stage->world, hit->entity, game->rubble_template, NULL, 0);
-    }
 }
 
 static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner) {
@@ -145,9 +144,8 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
             hit.kind = OBSTACLE_WALL;
         meet_boxes(stage->world, game->bricks, OBSTACLE_BRICK, b, way, &hit);
         // A pad lets a ball that is below it pass: this ball is lost.
-        if (way.y > 0.0f && b->pos.y < BREAKOUT_PAD_TOP + b->radius) {
+        if (way.y > 0.0f && b->pos.y < BREAKOUT_PAD_TOP + b->radius)
             meet_boxes(stage->world, game->pads, OBSTACLE_PAD, b, way, &hit);
-        }
         float part = hit.kind == OBSTACLE_NONE ? 1.0f : hit.touch.t;
         b->pos.x += way.x * part;
         b->pos.y += way.y * part;
@@ -215,9 +213,8 @@ static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game
         }
         pos[i] = ecs_vec2_snap(b.pos, game->grid);
         vel[i] = ecs_vec2_snap(b.vel, game->grid);
-        if (game->is_truth && b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius) {
+        if (game->is_truth && b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius)
             ecs_command_destroy(stage->world, entities[i]);
-        }
     }
 }
 

@@ -118,14 +118,12 @@ ES_SPAN
 static void draw_rubble_es(const ecs_stage* stage, uint32_t count, const ecs_vec2* pos,
                            ES_NAME(rectSize) const ecs_vec2* size) {
     const breakout_pen pen = breakout_pen_make(stage);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         breakout_rect(&pen, pos[i].x, pos[i].y, size[i].x, size[i].y,
                       (ecs_color){130, 150, 220, 15});
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         breakout_rect(&pen, pos[i].x, pos[i].y + size[i].y - 1.0f, size[i].x, 1.0f,
                       (ecs_color){130, 150, 220, 34});
-    }
 }
 
 ES_STAGE(render)
@@ -137,10 +135,9 @@ static void draw_bricks_es(const ecs_stage* stage, uint32_t count, const ecs_vec
     const breakout_pen pen = breakout_pen_make(stage);
     // Draw one kind of shape for all bricks, then the next kind, so that similar shapes form
     // batches.
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         breakout_rect(&pen, pos[i].x + 3.0f, pos[i].y + 4.0f, size[i].x, size[i].y,
                       (ecs_color){0, 0, 0, 96});
-    }
     for (uint32_t i = 0; i < count; i++) {
         float x = pos[i].x, y = pos[i].y, w = size[i].x, h = size[i].y;
         // The middle of a brick has the colour of the brick.
@@ -179,10 +176,9 @@ static void strike(breakout_view* view, const breakout_brick_hit* hit) {
     uint32_t count = hit->hits_left > 0 ? 7 : 20;
     ecs_color color = breakout_brick_color((int32_t)hit->hits_left + 1);
     ecs_vec2 centre = {(float)hit->x, (float)hit->y};
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         spark(view, centre, (ecs_vec2){60.0f, 20.0f}, 230.0f, 0.55f,
               ecs_color_shade(color, i % 3 == 0 ? 0.6f : 0.2f));
-    }
     view->pops[view->pop_next] = (breakout_pop){.x = centre.x,
                                                 .y = centre.y,
                                                 .left_s = 0.8f,

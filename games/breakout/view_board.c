@@ -72,9 +72,8 @@ static void find_ranking(ecs_world* world, const breakout_game* game, ecs_entity
 
 static void draw_row(const breakout_pen* pen, float y, uint32_t place, const entry* row) {
     char text[32], buffer[32];
-    if (row->is_own) {
+    if (row->is_own)
         breakout_rect(pen, LIST_LEFT, y, LIST_WIDTH, ROW_HEIGHT, (ecs_color){255, 255, 255, 26});
-    }
     breakout_rect(pen, LIST_LEFT, y + 2.0f, 4.0f, ROW_HEIGHT - 4.0f, row->color);
     (void)base_text_format(text, sizeof text, "%u", place);
     breakout_text_right(pen, LIST_LEFT + 30.0f, y + 3.0f, 15.0f, soft, text);

@@ -175,14 +175,12 @@ static void draw_pad(const breakout_pen* pen, ecs_vec2 pos, ecs_vec2 size, ecs_c
         breakout_glow(pen, pos.x + size.x * 0.5f, y + size.y * 0.5f, size.x * 0.7f, 36.0f,
                       ecs_color_fade(ecs_color_shade(color, 0.3f), strength));
     }
-    if (!is_plain) {
+    if (!is_plain)
         breakout_bar(pen, pos.x + 2.0f, y + 4.0f, size.x, size.y, (ecs_color){0, 0, 0, 110},
                      (ecs_color){0, 0, 0, 110});
-    }
-    if (is_own) {
+    if (is_own)
         breakout_bar(pen, pos.x - 2.5f, y - 2.5f, size.x + 5.0f, size.y + 5.0f,
                      (ecs_color){255, 255, 255, 235}, (ecs_color){255, 255, 255, 150});
-    }
     breakout_bar(pen, pos.x, y, size.x, size.y, ecs_color_shade(color, 0.3f + 0.5f * flash),
                  ecs_color_shade(color, -0.5f + 0.6f * flash));
     if (is_plain) return;

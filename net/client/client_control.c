@@ -378,9 +378,8 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
                            (uint32_t)welcome->n_settings, (net_match_names){find_name, client});
     net_rows_set_tick_rate(client->rows, welcome->tick_rate_hz);
     uint32_t index_max = ecs_limits_default().replicated_index_max;
-    if (welcome->replicated_index_max && welcome->replicated_index_max < index_max) {
+    if (welcome->replicated_index_max && welcome->replicated_index_max < index_max)
         index_max = welcome->replicated_index_max;
-    }
     net_mirror_config config = {
         .allocator = client->config.allocator,
         .world = client->config.is_thin ? NULL : net_match_world(client->config.match),

@@ -192,9 +192,8 @@ static void lose_packets(net_server* server, net_session* session) {
     BASE_ASSERT(session->out.repl && session->out.varsize);
     const uint64_t later_us = server->now_us + UINT64_C(1000) * NET_SILENCE_MS_MAX;
     net_ack_sender_expire(&session->out.sent, later_us, server->tick_us, &server->acks);
-    for (uint32_t i = 0; i < server->acks.lost_count; i++) {
+    for (uint32_t i = 0; i < server->acks.lost_count; i++)
         (void)net_repl_state_lost(session->out.repl, server->acks.lost[i]);
-    }
     net_varsize_sender_resume(session->out.varsize);
 }
 

@@ -24,9 +24,8 @@ static void drop_silent(net_server* server) {
         switch (session->state) {
         case NET_SESSION_GREETING:
         case NET_SESSION_ASKED:
-            if (net_server_is_older(server, session->since_us, NET_CONNECT_MS_MAX)) {
+            if (net_server_is_older(server, session->since_us, NET_CONNECT_MS_MAX))
                 net_session_end(server, session, NET_END_TIMEOUT);
-            }
             break;
         case NET_SESSION_PLAYING:
             if (net_server_is_still(server)) break; // it gets nothing to acknowledge
@@ -43,9 +42,8 @@ static void drop_silent(net_server* server) {
                 net_session_end(server, session, NET_END_FAULT);
             break;
         case NET_SESSION_AWAY:
-            if (net_server_is_older(server, session->received_us, NET_SILENCE_MS_MAX)) {
+            if (net_server_is_older(server, session->received_us, NET_SILENCE_MS_MAX))
                 net_session_end(server, session, NET_END_TIMEOUT);
-            }
             break;
         case NET_SESSION_CLOSING:
             if (net_server_is_older(server, session->since_us, NET_LEAVE_MS_MAX)) {

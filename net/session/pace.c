@@ -87,15 +87,6 @@ static void sample(net_pace* pace, double depth, double ticks) {
     pace->raised -= pace->raised * clamp(ticks * pace->tick_us * 1e-6 / RAISED_DECAY_S, 0, 1);
 }
 
-static void jump(net_pace* pace, uint64_t now_us, uint64_t rtt_us) {
-    double missing = pace->target - pace->depth;
-    if (missing <= JUMP_TICKS || pace->sample_count < JUMP_SAMPLES) return;
-    missing = clamp(missing, 0, NET_CATCH_UP_TICKS_MAX);
-    if (pace->has_next) pace->next_us -= (double)(uint32_t)missing * pace->tick_us;
-    pace->settle_us = (double)now_us + (double)rtt_us + SETTLE_US;
-    pace->sample_count = 0;
-}
-
 void net_pace_report(net_pace* pace, uint64_t now_us, uint64_t tick, uint32_t depth,
                      uint32_t repeats, uint64_t rtt_us, double loss_percent) {
     if (tick <= pace->tick_newest) return;
@@ -113,7 +104,12 @@ void net_pace_report(net_pace* pace, uint64_t now_us, uint64_t tick, uint32_t de
                          NET_PACE_DEPTH_MIN, NET_PACE_DEPTH_MAX);
     pace->rate = 1.0 + clamp((pace->target - pace->depth) * RATE_PER_TICK, -NET_PACE_RATE_MAX,
                              NET_PACE_RATE_MAX);
-    jump(pace, now_us, rtt_us);
+    double missing = pace->target - pace->depth;
+    if (missing <= JUMP_TICKS || pace->sample_count < JUMP_SAMPLES) return;
+    missing = clamp(missing, 0, NET_CATCH_UP_TICKS_MAX);
+    if (pace->has_next) pace->next_us -= (double)(uint32_t)missing * pace->tick_us;
+    pace->settle_us = (double)now_us + (double)rtt_us + SETTLE_US;
+    pace->sample_count = 0;
 }
 
 void net_pace_restart(net_pace* pace) {

@@ -469,15 +469,6 @@ static net_follow_state take_record(net_follow* self, const net_log_record* reco
     return NET_FOLLOW_RAN;
 }
 
-static net_follow_state end_of(net_follow* self, net_log_feed_state state) {
-    if (state == NET_LOG_FEED_NOTHING) return NET_FOLLOW_WAITS;
-    if (state == NET_LOG_FEED_FAILED && self->stream)
-        base_report(&self->reporter, self->config.file, 0, "%s",
-                    net_stream_follower_get(self->stream)->text);
-    if (state == NET_LOG_FEED_FAILED) return self->end = NET_FOLLOW_FAILED;
-    return self->end = self->is_closed ? NET_FOLLOW_ENDED : NET_FOLLOW_LOST;
-}
-
 net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t now_us) {
     const net_log_feed* feed = net_log_delay_feed(self->delay);
     net_log_record record;
@@ -499,7 +490,12 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
         if (record.kind == NET_LOG_KIND_END) return run_tick(self, server, now_us, &record);
         if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;
     }
-    return end_of(self, state);
+    if (state == NET_LOG_FEED_NOTHING) return NET_FOLLOW_WAITS;
+    if (state == NET_LOG_FEED_FAILED && self->stream)
+        base_report(&self->reporter, self->config.file, 0, "%s",
+                    net_stream_follower_get(self->stream)->text);
+    if (state == NET_LOG_FEED_FAILED) return self->end = NET_FOLLOW_FAILED;
+    return self->end = self->is_closed ? NET_FOLLOW_ENDED : NET_FOLLOW_LOST;
 }
 
 // ---- the match goes on here

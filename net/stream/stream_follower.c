@@ -163,19 +163,6 @@ static void take_later(net_stream_follower* self, const net_broker_answer* answe
     fail_at(self, text);
 }
 
-static void take_read(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
-    const uint64_t next = self->info.position.sequence + 1;
-    if (answer->code == NET_BROKER_REFUSED) {
-        fail_follower(self, answer->text);
-    } else if (answer->code != NET_BROKER_MESSAGE) {
-        read_later(self, now_us);
-    } else if (answer->sequence == next) {
-        take_message(self, answer, now_us);
-    } else if (answer->sequence > next) {
-        take_later(self, answer, now_us);
-    }
-}
-
 // ---- pings ----
 
 // Nothing newer was in the stream when the ping was asked, or later.
@@ -271,8 +258,18 @@ static void take_answers(net_stream_follower* self, uint64_t now_us) {
             take_report(self, &answer);
         else if (self->ping_request > 0 && answer.request == self->ping_request)
             take_ping(self, &answer, now_us);
-        else if (self->read_request > 0 && answer.request == self->read_request)
-            take_read(self, &answer, now_us);
+        else if (self->read_request > 0 && answer.request == self->read_request) {
+            const uint64_t next = self->info.position.sequence + 1;
+            if (answer.code == NET_BROKER_REFUSED) {
+                fail_follower(self, answer.text);
+            } else if (answer.code != NET_BROKER_MESSAGE) {
+                read_later(self, now_us);
+            } else if (answer.sequence == next) {
+                take_message(self, &answer, now_us);
+            } else if (answer.sequence > next) {
+                take_later(self, &answer, now_us);
+            }
+        }
     }
 }
 

@@ -276,10 +276,9 @@ static void take_answers(net_stream_writer* self, uint64_t now_us) {
     const net_broker* broker = &self->config.broker;
     net_broker_answer answer;
     while (broker->take(broker->context, &answer)) {
-        if (answer.code == NET_BROKER_REPORT) {
+        if (answer.code == NET_BROKER_REPORT)
             self->status.reports_refused +=
                 !net_stream_reports_add(&self->reports, answer.data, answer.size, now_us);
-        }
         if (!is_sending(self) || !self->has_message) continue;
         const bool is_last = answer.request == self->last_request;
         if (answer.request < self->first_append) continue; // of a message before

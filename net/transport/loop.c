@@ -65,9 +65,8 @@ static int poll_until(struct pollfd* polled, uint32_t count, uint64_t until_us) 
 bool net_loop_wait(net_loop* loop, uint64_t until_us) {
     struct pollfd polled[NET_LOOP_SOCKETS_MAX + 1];
     polled[0] = (struct pollfd){.fd = loop->signals, .events = POLLIN};
-    for (uint32_t i = 0; i < loop->socket_count; i++) {
+    for (uint32_t i = 0; i < loop->socket_count; i++)
         polled[i + 1] = (struct pollfd){.fd = loop->sockets[i], .events = POLLIN};
-    }
     if (atomic_exchange(&loop->is_end_asked, false)) return true;
     // An interrupted wait is as good as a finished one: the caller looks at the clock anyway.
     int ready = 0;

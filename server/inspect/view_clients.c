@@ -197,23 +197,6 @@ static void put_scope(base_bytes* json, const net_explanation* it) {
         it->owner, it->team, it->client_team, it->groups, it->client_groups, it->looks_as);
 }
 
-static void put_sending(base_bytes* json, const net_explanation* it) {
-    base_json_write(json,
-                    "has=%s entered_tick='%ju' changed_tick='%ju' acked_tick='%ju' base_tick='%ju' "
-                    "packets_flying=%u waits=%i is_repeat=%i is_resync=%i is_overdue=%i "
-                    "waits_since_tick='%ju' priority=%u rank=%u waiting=%u held=%s",
-                    net_has_name(it->has), it->entered, it->changed, it->acked_tick, it->base_tick,
-                    it->packets_flying, it->waits, it->is_repeat, it->is_resync, it->is_overdue,
-                    it->waits_since, it->weight, it->rank, it->waiting, net_held_text(it->held));
-    if (it->has_packet)
-        base_json_write(json, "packet={seq=%u tick='%ju' state=%s}", it->packet_seq,
-                        it->packet_tick,
-                        it->is_packet_acked  ? "acknowledged"
-                        : it->is_packet_lost ? "lost"
-                                             : "flying");
-    base_json_write(json, "newest_packet_tick='%ju'", it->newest_packet_tick);
-}
-
 static void run_why(server_subject* subject, const server_request* request) {
     net_live_peer peer;
     ecs_entity entity;
@@ -229,7 +212,19 @@ static void run_why(server_subject* subject, const server_request* request) {
     base_json_write(json, "{client=%u entity=%s template=%s tick='%ju'", it.client,
                     VIEW_ENTITY(it.entity), it.template_name, it.tick);
     put_scope(json, &it);
-    put_sending(json, &it);
+    base_json_write(json,
+                    "has=%s entered_tick='%ju' changed_tick='%ju' acked_tick='%ju' base_tick='%ju' "
+                    "packets_flying=%u waits=%i is_repeat=%i is_resync=%i is_overdue=%i "
+                    "waits_since_tick='%ju' priority=%u rank=%u waiting=%u held=%s",
+                    net_has_name(it.has), it.entered, it.changed, it.acked_tick, it.base_tick,
+                    it.packets_flying, it.waits, it.is_repeat, it.is_resync, it.is_overdue,
+                    it.waits_since, it.weight, it.rank, it.waiting, net_held_text(it.held));
+    if (it.has_packet)
+        base_json_write(json, "packet={seq=%u tick='%ju' state=%s}", it.packet_seq, it.packet_tick,
+                        it.is_packet_acked  ? "acknowledged"
+                        : it.is_packet_lost ? "lost"
+                                            : "flying");
+    base_json_write(json, "newest_packet_tick='%ju'", it.newest_packet_tick);
     base_json_write(json, "components=[");
     for (uint32_t i = 0; i < it.component_count; i++) {
         const net_explained_component* component = &it.components[i];

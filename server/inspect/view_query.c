@@ -257,22 +257,6 @@ static void put_family(base_bytes* json, ecs_world* world, ecs_entity entity) {
     base_json_write(json, "] children_cut=%i", child != ECS_ENTITY_NONE);
 }
 
-static void put_fields(base_bytes* json, const ecs_world* world, ecs_component_id id,
-                       const void* value) {
-    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
-    base_json_write(json, "fields=[");
-    const uint8_t* object = ecs_type_object(type, value);
-    const uint32_t count = ecs_type_is_varsize(type) ? 0 : type->field_count;
-    for (uint32_t i = 0; i < count; i++) {
-        const ecs_field* field = &type->fields[i];
-        base_json_write(json, "{name=%s kind=%s value=", field->name,
-                        ecs_field_kind_name(field->kind));
-        view_field(json, field, object);
-        base_json_write(json, "}");
-    }
-    base_json_write(json, "]");
-}
-
 static void run_entity(server_subject* subject, const server_request* request) {
     ecs_world* world = net_match_world(subject->match);
     ecs_entity entity;
@@ -289,15 +273,25 @@ static void run_entity(server_subject* subject, const server_request* request) {
         const ecs_template_component* component = &is_a->components[i];
         if (!view_may_see(request, component)) continue;
         const ecs_component* known = ecs_component_get(world, component->component);
+        const ecs_type* type = ecs_type_get(world, known->type);
         const void* value = ecs_get(world, entity, component->component);
-        base_json_write(json, "{name=%s type=%s", known->name,
-                        ecs_type_get(world, known->type)->name);
+        base_json_write(json, "{name=%s type=%s", known->name, type->name);
         (void)view_remarks(json, world, is_a->id, component->component);
         base_json_write(json,
                         "tracked=%i replicated=%i text=", component->flags & ECS_COMPONENT_TRACKED,
                         component->flags & ECS_COMPONENT_REPLICATED);
         view_formatted(json, world, component->component, value);
-        put_fields(json, world, component->component, value);
+        base_json_write(json, "fields=[");
+        const uint8_t* object = ecs_type_object(type, value);
+        const uint32_t count = ecs_type_is_varsize(type) ? 0 : type->field_count;
+        for (uint32_t k = 0; k < count; k++) {
+            const ecs_field* field = &type->fields[k];
+            base_json_write(json, "{name=%s kind=%s value=", field->name,
+                            ecs_field_kind_name(field->kind));
+            view_field(json, field, object);
+            base_json_write(json, "}");
+        }
+        base_json_write(json, "]");
         base_json_write(json, "}");
     }
     base_json_write(json, "]}");
