@@ -8,10 +8,9 @@
 #include "base/text.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
-#include "logtools/log_source.h"
+#include "logtools/log_values.h"
 #include "replay/log_state.h"
 #include "net/log_tools.h"
-#include "net/match.h"
 #include "proto/codec.h"
 
 #include <string.h>
@@ -271,8 +270,12 @@ typedef struct export {
     const base_reporter* reporter;
     net_log_exported* exported;
     net_log_json row;
-    net_log_source* source;
-    uint32_t* chosen; // positions of components
+    net_log_state* state; // NULL: a run, which has these two
+    net_log_replay* replay;
+    ecs_world* world;
+    const net_log_component** components; // by rising id; tags have no values
+    uint32_t component_count;
+    const net_log_component** chosen;
     uint32_t chosen_count;
     ecs_number* values; // of one component
     uint32_t values_max;
@@ -287,11 +290,106 @@ static void end_row(export* self) {
 
 // ---- values
 
+// A run looks at the world of its match, so a value is read where the systems left it. Without the
+// game the values come from the log's state: replicated ones, as clients get them.
+
+static const ecs_type* type_of(const export* self, const net_log_component* component) {
+    return ecs_type_get(self->world,
+                        ecs_component_get(self->world, (ecs_component_id)component->id)->type);
+}
+
+static const net_log_component* describe(export* self, uint32_t position) {
+    const base_allocator* allocator = &self->owner.allocator;
+    if (self->state) return net_log_state_component(self->state, position);
+    const ecs_component_id id = (ecs_component_id)(position + 1);
+    const uint32_t fields =
+        ecs_type_get(self->world, ecs_component_get(self->world, id)->type)->field_count;
+    net_log_component* made = base_allocate(allocator, sizeof *made);
+    *made = net_log_component_make(
+        self->world, id, base_allocate_zero(allocator, (fields + 1) * sizeof(net_log_field)));
+    return made;
+}
+
+static net_result open_values(export* self, const net_module* module) {
+    const ecs_tick before = self->config->first > 1 ? self->config->first - 1 : 0;
+    net_result result =
+        module ? net_log_replay_create(self->reader, module, before, self->reporter, &self->replay)
+               : net_log_state_create(self->reader, NULL, self->reporter, &self->state);
+    if (result == NET_OK && self->state && before > 0)
+        result = net_log_state_seek(self->state, before);
+    if (result != NET_OK) return result;
+    if (module) self->world = net_match_world(net_log_replay_match(self->replay));
+    self->component_count =
+        self->state ? net_log_state_component_count(self->state) : ecs_component_count(self->world);
+    const size_t bytes = (self->component_count + 1) * sizeof(net_log_component*);
+    self->components = base_allocate(&self->owner.allocator, bytes);
+    self->chosen = base_allocate(&self->owner.allocator, bytes);
+    for (uint32_t i = 0; i < self->component_count; i++)
+        self->components[i] = describe(self, i);
+    return NET_OK;
+}
+
+static ecs_tick tick_of(const export* self) {
+    return self->state ? net_log_state_tick(self->state)
+                       : net_match_tick(net_log_replay_match(self->replay));
+}
+
+// Do clients get it, as part of any template?
+static bool is_replicated(const export* self, const net_log_component* component) {
+    for (uint32_t i = 1; self->world && i <= ecs_template_count(self->world); i++) {
+        const ecs_template_component* part = ecs_template_find_component(
+            ecs_template_get(self->world, (ecs_template_id)i), (ecs_component_id)component->id);
+        if (part && (part->flags & ECS_COMPONENT_REPLICATED)) return true;
+    }
+    return self->state != NULL;
+}
+
+static bool has_component(const export* self, ecs_entity entity, const net_log_component* asked) {
+    if (!self->state) return ecs_find(self->world, entity, (ecs_component_id)asked->id) != NULL;
+    const net_log_component* found;
+    for (uint32_t i = 0; (found = net_log_state_template_component(self->state, entity, i)); i++)
+        if (found == asked) return true;
+    return false;
+}
+
+// All elements of a component that the entity has, and whose values have a fixed size.
+static void read_values(export* self, ecs_entity entity, const net_log_component* component) {
+    ecs_number* values = self->values;
+    if (self->state) {
+        const bool is_read = net_log_state_read(self->state, entity, component, values);
+        BASE_ASSERT(is_read);
+        return;
+    }
+    const ecs_type* type = type_of(self, component);
+    const uint8_t* object =
+        ecs_type_object(type, ecs_find(self->world, entity, (ecs_component_id)component->id));
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        for (uint32_t k = 0; k < field->count; k++)
+            *values++ = ecs_number_get(field->kind, object + field->offset +
+                                                        k * ecs_field_kind_bytes(field->kind));
+    }
+}
+
+// A value of variable size; the bytes of a type that is not here, as hex.
+static void put_varsize(export* self, ecs_entity entity, const net_log_component* component) {
+    size_t size = 0;
+    if (self->state) {
+        const uint8_t* data = net_log_state_bytes(self->state, entity, component, &size);
+        base_json_hex(&self->row.text, data, size);
+        return;
+    }
+    (void)ecs_type_format(type_of(self, component),
+                          ecs_find(self->world, entity, (ecs_component_id)component->id),
+                          self->text, TEXT_BYTES_MAX);
+    base_json_text(&self->row.text, self->text);
+}
+
 static net_result refuse_component(const export* self, const char* name) {
     char hint[BASE_HINT_BYTES];
     base_nearest nearest = base_nearest_begin(name);
-    for (uint32_t i = 0; i < net_log_source_component_count(self->source); i++)
-        base_nearest_offer(&nearest, net_log_source_component(self->source, i)->name);
+    for (uint32_t i = 0; i < self->component_count; i++)
+        base_nearest_offer(&nearest, self->components[i]->name);
     base_report(self->reporter, self->reader->file, 0, "there is no component \"%s\"%s", name,
                 base_nearest_hint(&nearest, hint));
     return NET_ERR_UNKNOWN;
@@ -299,7 +397,7 @@ static net_result refuse_component(const export* self, const char* name) {
 
 // "pos+health"; NULL: all.
 static net_result choose(export* self) {
-    const uint32_t count = net_log_source_component_count(self->source);
+    const uint32_t count = self->component_count;
     const base_allocator* allocator = &self->owner.allocator;
     const char* names = self->config->components;
     bool is_chosen[ECS_COMPONENTS_MAX + 1] = {false};
@@ -308,17 +406,16 @@ static net_result choose(export* self) {
         uint32_t i = 0;
         end = strchr(at, '+');
         base_text_format(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
-        while (i < count && strcmp(net_log_source_component(self->source, i)->name, name) != 0)
+        while (i < count && strcmp(self->components[i]->name, name) != 0)
             i++;
         if (i == count) return refuse_component(self, name);
         is_chosen[i] = true;
     }
-    self->chosen = base_allocate(allocator, (count + 1) * sizeof *self->chosen);
     self->text = base_allocate(allocator, TEXT_BYTES_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t values = net_log_source_component(self->source, i)->value_count;
+        const uint32_t values = self->components[i]->value_count;
         if (names && !is_chosen[i]) continue;
-        self->chosen[self->chosen_count++] = i;
+        self->chosen[self->chosen_count++] = self->components[i];
         if (values > self->values_max) self->values_max = values;
     }
     self->values = base_allocate(allocator, (self->values_max + 1) * sizeof *self->values);
@@ -338,13 +435,15 @@ static void put_shape(export* self, const net_log_component* component) {
 static void put_place(export* self) {
     const net_interest_rules* rules = self->module ? self->module->game->interest : NULL;
     net_log_where place = {0};
-    for (uint32_t i = 0; i < net_log_source_component_count(self->source); i++)
-        (void)net_log_where_add(&place, net_log_source_component(self->source, i),
-                                rules ? rules->position : NULL,
-                                net_log_source_is_replicated(self->source, i));
+    const char* name = NULL;
+    for (uint32_t i = 0; i < self->component_count; i++) {
+        const net_log_component* component = self->components[i];
+        (void)net_log_where_add(&place, component, rules ? rules->position : NULL,
+                                is_replicated(self, component));
+        if (place.component == component->id) name = component->name;
+    }
     if (place.rank == 0) return;
-    base_json_write(&self->row.text, "place={component=%s first=%u count=%u}",
-                    net_log_source_component(self->source, place.component - 1)->name,
+    base_json_write(&self->row.text, "place={component=%s first=%u count=%u}", name,
                     place.part.first, place.part.count);
 }
 
@@ -354,10 +453,9 @@ static void write_head(export* self) {
     net_log_json* row = &self->row;
     put_header(row, self->reader);
     json_end(row);
-    const net_match* match = net_log_source_match(self->source);
-    if (match) {
+    if (self->replay) {
         base_json_write(&row->text, "{schema=");
-        net_match_print_schema(match, &row->text);
+        net_match_print_schema(net_log_replay_match(self->replay), &row->text);
         for (size_t i = 0; i < row->text.size; i++)
             if (row->text.data[i] == '\n') row->text.data[i] = ' ';
         base_json_write(&row->text, "}");
@@ -365,7 +463,7 @@ static void write_head(export* self) {
     }
     base_json_write(&row->text, "{components=[");
     for (uint32_t i = 0; i < self->chosen_count; i++)
-        put_shape(self, net_log_source_component(self->source, self->chosen[i]));
+        put_shape(self, self->chosen[i]);
     base_json_write(&row->text, "]");
     put_place(self);
     base_json_write(&row->text, "}");
@@ -382,7 +480,7 @@ static void put_json_fields(export* self, const net_log_component* component) {
         if (!is_alone) base_json_write(&self->row.text, "%s=", field->name);
         if (field->count > 1) base_json_write(&self->row.text, "[");
         for (uint32_t k = 0; k < field->count; k++) {
-            net_log_source_number(value++, number);
+            net_log_number_text(value++, number);
             base_json_put(&self->row.text, "%s%s", k > 0 ? "," : "", number);
         }
         if (field->count > 1) base_json_write(&self->row.text, "]");
@@ -390,33 +488,39 @@ static void put_json_fields(export* self, const net_log_component* component) {
     if (!is_alone) base_json_write(&self->row.text, "}");
 }
 
-static void put_json_component(export* self, ecs_entity entity, uint32_t position) {
-    const net_log_component* component = net_log_source_component(self->source, position);
+static void put_json_component(export* self, ecs_entity entity,
+                               const net_log_component* component) {
     base_json_write(&self->row.text, "%s=", component->name);
     if (component->is_varsize) {
-        net_log_source_text(self->source, entity, position, self->text, TEXT_BYTES_MAX);
-        base_json_text(&self->row.text, self->text);
+        put_varsize(self, entity, component);
     } else if (component->value_count == 0) {
         base_json_write(&self->row.text, "true"); // a tag
     } else {
-        net_log_source_read(self->source, entity, position, self->values);
+        read_values(self, entity, component);
         put_json_fields(self, component);
     }
 }
 
 static void write_entity(export* self, ecs_tick tick, ecs_entity entity) {
     bool has_any = false;
-    for (uint32_t i = 0; i < self->chosen_count && !has_any; i++)
-        has_any = net_log_source_has(self->source, entity, self->chosen[i]);
+    for (uint32_t i = 0; i < self->chosen_count; i++) {
+        if (!has_component(self, entity, self->chosen[i])) continue;
+        if (!has_any)
+            base_json_write(&self->row.text, "{tick=%ju entity='%u:%u' template=%s", tick,
+                            ecs_entity_index(entity), ecs_entity_generation(entity),
+                            self->state ? net_log_state_template(self->state, entity)
+                                        : ecs_entity_template_name(self->world, entity));
+        has_any = true;
+        put_json_component(self, entity, self->chosen[i]);
+    }
     if (!has_any) return;
-    base_json_write(&self->row.text, "{tick=%ju entity='%u:%u' template=%s", tick,
-                    ecs_entity_index(entity), ecs_entity_generation(entity),
-                    net_log_source_template(self->source, entity));
-    for (uint32_t i = 0; i < self->chosen_count; i++)
-        if (net_log_source_has(self->source, entity, self->chosen[i]))
-            put_json_component(self, entity, self->chosen[i]);
     base_json_write(&self->row.text, "}");
     end_row(self);
+}
+
+static ecs_entity next_entity(const export* self, ecs_entity before) {
+    return self->state ? net_log_state_next(self->state, before)
+                       : ecs_entity_next(self->world, before);
 }
 
 static net_result write_values(export* self) {
@@ -426,26 +530,25 @@ static net_result write_values(export* self) {
     const net_module* module = info->is_seen ? NULL : self->module; // it has its states alone
     ecs_tick last = info->last_tick;
     if (config->last > 0 && config->last < last) last = config->last;
-    net_result result =
-        net_log_source_create(self->reader, module, config->first, self->reporter, &self->source);
+    net_result result = open_values(self, module);
     if (result == NET_OK) result = choose(self);
     if (result == NET_OK && config->what == NET_LOG_EXPORT_ALL) write_head(self);
     while (result == NET_OK) {
-        if (net_log_source_tick(self->source) >= last) break;
-        result = net_log_source_step(self->source);
+        if (tick_of(self) >= last) break;
+        result = self->state ? net_log_state_step(self->state)
+                             : net_log_replay_next(self->replay, self->reporter,
+                                                   &self->exported->diverged_tick);
         // Behind damage, and in a part of a log, the next tick is a later one.
-        const ecs_tick tick = net_log_source_tick(self->source);
+        const ecs_tick tick = tick_of(self);
         if (tick > last) break;
-        self->exported->diverged_tick = net_log_source_diverged(self->source);
         if (result != NET_OK || tick < config->first) continue;
         self->exported->ticks++;
         if (tick % every != 0) continue;
-        if (!net_log_source_is_whole(self->source)) {
+        if (self->state && !net_log_state_is_whole(self->state)) {
             self->exported->ticks_lacking++;
             continue;
         }
-        for (ecs_entity at = net_log_source_next(self->source, ECS_ENTITY_NONE);
-             at != ECS_ENTITY_NONE; at = net_log_source_next(self->source, at))
+        for (ecs_entity at = ECS_ENTITY_NONE; (at = next_entity(self, at)) != ECS_ENTITY_NONE;)
             write_entity(self, tick, at);
     }
     return result == NET_ERR_CLOSED ? NET_OK : result;
@@ -525,7 +628,8 @@ net_result net_log_export(net_log_reader* reader, const net_module* module,
     self->row.has_payloads = config->what == NET_LOG_EXPORT_ALL;
     const bool has_values = self->row.has_payloads || config->what == NET_LOG_EXPORT_VALUES;
     net_result result = has_values ? write_values(self) : NET_OK;
-    net_log_source_destroy(self->source);
+    net_log_state_destroy(self->state);
+    net_log_replay_destroy(self->replay);
     // A reader serves one walk at a time. Damage takes nothing from what is before it.
     if (config->what != NET_LOG_EXPORT_VALUES && (result == NET_OK || result == NET_ERR_DAMAGED)) {
         const net_result items = write_items(self);

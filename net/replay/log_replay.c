@@ -409,6 +409,20 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     return NET_OK;
 }
 
+net_result net_log_replay_next(net_log_replay* replay, const base_reporter* reporter,
+                               ecs_tick* diverged) {
+    net_log_tick tick = {0};
+    net_result result = NET_OK;
+    while (result == NET_OK && !tick.has_end)
+        result = net_log_replay_step(replay, &tick);
+    if (result != NET_OK || *diverged > 0) return result;
+    if (ecs_world_state_hash(net_match_world(replay->match)) == tick.state_hash) return NET_OK;
+    *diverged = tick.tick;
+    base_report(reporter, replay->reader->file, 0,
+                "warning: this run differs from the log from tick %" PRIu64 " on", tick.tick);
+    return NET_OK;
+}
+
 const net_log_record* net_log_replay_state(net_log_replay* replay) {
     net_log_record* record = &replay->record;
     if (replay->is_ahead || !net_log_cursor_next(replay->reader, &replay->cursor, record))

@@ -4,7 +4,7 @@
 #include "view.h"
 
 #include "base/text.h"
-#include "logtools/log_source.h"
+#include "logtools/log_values.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "net/log_tools.h"
 #include "check/sim_match.h"
 #include "inspect/view.h"
-#include "logtools/log_source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,14 +111,15 @@ static int show_match(server_replay* self, net_match* match) {
 static int show_server(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     const ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
-    net_log_source* source;
-    // A run may begin at a keyframe after the tick itself.
+    net_log_replay* replay;
+    ecs_tick diverged = 0;
     net_result result =
-        net_log_source_create(self->reader, self->module, last + 1, &self->reporter, &source);
+        net_log_replay_create(self->reader, self->module, last, &self->reporter, &replay);
     if (result != NET_OK) return net_exit_of_replay(result);
-    while (result == NET_OK && net_log_source_tick(source) < last)
-        result = net_log_source_step(source);
-    const ecs_tick here = net_log_source_tick(source);
+    net_match* match = net_log_replay_match(replay);
+    while (result == NET_OK && net_match_tick(match) < last)
+        result = net_log_replay_next(replay, &self->reporter, &diverged);
+    const ecs_tick here = net_match_tick(match);
     int code = net_exit_of_replay(result);
     if (result == NET_ERR_CLOSED)
         code = net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
@@ -130,8 +130,8 @@ static int show_server(server_replay* self) {
                                "continues at tick %" PRIu64,
                                last, here);
     else if (result == NET_OK)
-        code = show_match(self, net_log_source_match(source));
-    net_log_source_destroy(source);
+        code = show_match(self, match);
+    net_log_replay_destroy(replay);
     return code;
 }
 

@@ -544,6 +544,11 @@ net_match* net_log_replay_match(net_log_replay* replay);
 ///         record that the match cannot take, or the file changed; every later call returns it
 ///         too).
 BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick);
+/// Step to the next tick with an end. The first one whose state is not the log's is reported, and
+/// goes into *diverged, which is 0 before; the run goes on.
+/// @return NET_OK; NET_ERR_CLOSED (the log has no further tick); NET_ERR_DAMAGED (reported).
+BASE_MUST_USE net_result net_log_replay_next(net_log_replay* replay, const base_reporter* reporter,
+                                             ecs_tick* diverged);
 
 /// Run the match of a log again up to a tick, from the newest keyframe on, compare each hash on the
 /// way, call `each` (may be NULL) after each tick, and give it to the caller: it goes on with the

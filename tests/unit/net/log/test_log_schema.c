@@ -2,7 +2,7 @@
 // What differs between a log's schema and a match here: one sentence with the name.
 #include "breakout_table.h"
 #include "log/log_files.h"
-#include "logtools/log_source.h"
+#include "logtools/log_values.h"
 
 #include "log.pb-c.h"
 

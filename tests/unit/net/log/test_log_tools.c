@@ -2,7 +2,7 @@
 // Exports and copies of logs of breakout with bots.
 #include "playback/playback_record.h"
 
-#include "logtools/log_source.h"
+#include "logtools/log_values.h"
 #include "check/sim_match.h"
 #include "net/log_bytes.h"
 
@@ -47,7 +47,7 @@ CASE(numbers_are_short_exact_and_json) {
     };
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
         char text[NET_LOG_NUMBER_BYTES];
-        net_log_source_number(&rows[i].value, text);
+        net_log_number_text(&rows[i].value, text);
         assert_string_equal(text, rows[i].text);
     }
 }

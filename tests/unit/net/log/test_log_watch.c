@@ -4,7 +4,7 @@
 
 #include "playback/playback_record.h"
 
-#include "logtools/log_source.h"
+#include "logtools/log_values.h"
 #include "net/log_bytes.h"
 
 #define IDENTITY_AT 56u // in a block's header
