@@ -7,8 +7,6 @@
 
 #include "row/row_coder.h"
 
-#include "base/bytes.h"
-
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif

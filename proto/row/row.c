@@ -43,6 +43,15 @@ static uint64_t write_number(row_coder* coder, const uint16_t* codes, const prot
     return size;
 }
 
+uint32_t proto_row_peek_end(const proto_bit_reader* reader) {
+    const size_t byte = (size_t)(reader->offset_bits >> 3);
+    const size_t bytes = (size_t)(reader->size_bits + 7) / 8;
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < 3 && byte + i < bytes; i++)
+        word |= (uint32_t)reader->data[byte + i] << (8 * i);
+    return word >> (reader->offset_bits & 7);
+}
+
 // As row_symbol reads it; short codes, which are the likely ones, by one look-up.
 static uint32_t read_symbol(row_coder* coder, const uint16_t* codes) {
     const proto_tables* tables = coder->tables;
@@ -92,25 +101,11 @@ static uint64_t code_number(row_coder* coder, const uint16_t* codes, const proto
     return 0;
 }
 
-// Code a value in exponential Golomb code, as in proto/bits.h.
-static uint32_t code_golomb(row_coder* coder, uint32_t value, uint32_t order) {
-    BASE_ASSERT(!coder->reader != !coder->writer);
-    row_flush(coder);
-    if (coder->reader) return proto_bits_read_golomb(coder->reader, order);
-    proto_bits_write_golomb(coder->writer, value, order);
-    return value;
-}
-
-// The row of the table for `scale`, with the correction of the numbers so far.
-static int32_t correct_scale(const row_coder* coder, int32_t scale) {
-    return row_number_row(scale, coder->surprise);
-}
-
 // Code a scaled number. Its size corrects the expected size of the next ones. `scale` < 0: the size
 // is unknown, and nothing is corrected. `is_other` as above.
 static void code_scaled(row_coder* coder, int32_t scale, const proto_quant* quant,
                         uint64_t expected, uint64_t* word, bool* is_other) {
-    int32_t row = scale < 0 ? (int32_t)PROTO_NUMBER_WIDE : correct_scale(coder, scale);
+    int32_t row = scale < 0 ? (int32_t)PROTO_NUMBER_WIDE : row_number_row(scale, coder->surprise);
     const uint16_t* codes = coder->tables->number_plain[row];
     uint64_t size = code_number(coder, codes, quant, expected, word, is_other);
     if (scale < 0 || (is_other && *is_other)) return;
@@ -382,7 +377,7 @@ static void code_live_elastic(row_coder* coder, uint32_t c) {
     uint64_t expected[PROTO_ROW_FIELDS_MAX];
     proto_row_expect(coder, c, expected);
     for (uint32_t i = 0; i < component->field_count; i++) {
-        const int32_t row = correct_scale(coder, coder->plans[c].scale);
+        const int32_t row = row_number_row(coder->plans[c].scale, coder->surprise);
         const uint64_t size = code_elastic(coder, coder->tables->number_plain, row, grid,
                                            component->field_first + i, expected[i]);
         if (size != ROW_ELASTIC_NO_SIZE)
@@ -420,7 +415,8 @@ static void code_rotation(row_coder* coder, uint32_t c) {
                                                        coder->ticks, coder->ticks2);
     int64_t unit = coder->layout->fields[first].drive;
     proto_rotation_words(&guess, quant->q_max, unit, guess.largest, expected);
-    int32_t scale = coder->base2 ? (int32_t)proto_row_line_scale(coder, guess.motion) : -1;
+    int32_t scale =
+        coder->base2 ? (int32_t)row_line_scale(coder->ticks, coder->ticks2, guess.motion) : -1;
     uint64_t largest = words[0];
     bool is_other = coder->writer && largest != guess.largest;
     code_scaled(coder, scale, quant, expected[0], &words[1], &is_other);
@@ -459,7 +455,7 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
     row_drive_guess guesses[ROW_DRIVE_FIELDS];
     uint32_t fields[ROW_DRIVE_FIELDS], symbol = 0, other = 1u << count;
     for (uint32_t i = 0; i < count; i++) { // by rising class, then number
-        row_drive_guess guess = proto_row_drive(coder, c, first + i);
+        row_drive_guess guess = row_drive_of(coder, c, first + i);
         uint32_t at = i;
         for (; at > 0 && guesses[at - 1].class_ > guess.class_; at--) {
             guesses[at] = guesses[at - 1];
@@ -500,7 +496,7 @@ static void code_driven(row_coder* coder, uint32_t c) {
         for (uint32_t i = 0; i < component->field_count; i++) {
             uint32_t f = component->field_first + i;
             code_scaled(coder, scale, &coder->layout->fields[f].quant,
-                        proto_row_drive(coder, c, i).word, &coder->row[f], NULL);
+                        row_drive_of(coder, c, i).word, &coder->row[f], NULL);
         }
         return;
     }
@@ -512,7 +508,11 @@ static void code_driven(row_coder* coder, uint32_t c) {
 static uint64_t code_entity(row_coder* coder, uint64_t word) {
     if (row_bits(coder, word == 0, 1)) return 0;
     uint64_t index = word & row_mask(INDEX_BITS), generation = word >> INDEX_BITS;
-    index = code_golomb(coder, (uint32_t)index, INDEX_ORDER);
+    row_flush(coder);
+    if (coder->writer)
+        proto_bits_write_golomb(coder->writer, (uint32_t)index, INDEX_ORDER);
+    else
+        index = proto_bits_read_golomb(coder->reader, INDEX_ORDER);
     if (coder->reader && index >> INDEX_BITS) coder->reader->failed = true;
     if (row_bits(coder, generation == 1, 1)) {
         generation = 1;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "proto/layout.h"
 #include "proto/tables.h"
 
@@ -224,11 +225,6 @@ static inline void row_code_symbol(row_code* code, const uint16_t* codes, uint32
 void proto_row_plan(row_coder* coder);
 /// The same for a reader, by the plan of the layout; it sets `active` as far as it is known.
 void proto_row_plan_reader(row_coder* coder);
-/// Get the scale of a component that moved by `motion` steps, summed over its fields, between the
-/// bases.
-uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion);
-/// Get the expected word of field i of a component with a source. The row has the source's words.
-row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i);
 /// Get the expected words of all fields of a component. If it has a source, the row has the
 /// source's words.
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected);
@@ -276,11 +272,6 @@ static inline int64_t row_divide(int64_t value, int64_t divisor) {
     return quotient - (value % divisor < 0);
 }
 
-/// Divide by 2^bits and round down.
-static inline int64_t row_shift(int64_t value, uint32_t bits) {
-    return value >> bits;
-}
-
 /// How far a field moves per tick, in units of 1 / ROW_STEP steps, when its source has the word
 /// `source`.
 static inline int64_t row_drive(const proto_row_field* field, uint64_t source) {
@@ -299,13 +290,13 @@ static inline int64_t row_drive_change(const row_drive_words* words, int64_t cha
         int64_t needed = step * 256 * (int64_t)words->ticks2 / pace;
         if (needed > 0 && needed < until) until = needed;
     }
-    return row_shift(change * (512 * ticks + 256 - until), 9);
+    return (change * (512 * ticks + 256 - until)) >> 9;
 }
 
 /// The expected word of a field of an integral. Inline: a call with all these words costs as much
 /// as the guess.
-static inline row_drive_guess row_drive_guess_of(const proto_row_field* field,
-                                                 const row_drive_words* words) {
+static inline __attribute__((always_inline)) row_drive_guess
+row_drive_guess_of(const proto_row_field* field, const row_drive_words* words) {
     int64_t at_base = row_drive(field, words->source_base);
     int64_t at_row = row_drive(field, words->source_row);
     int64_t way = words->ticks * at_base + row_drive_change(words, at_row - at_base);
@@ -314,16 +305,16 @@ static inline row_drive_guess row_drive_guess_of(const proto_row_field* field,
         // Both bases were rounded. The real position is where both roundings agree.
         int64_t before = words->ticks2;
         int64_t at_base2 = row_drive(field, words->source_base2);
-        int64_t came = row_shift((before - 1) * at_base2 + (before + 1) * at_base, 1);
+        int64_t came = ((before - 1) * at_base2 + (before + 1) * at_base) >> 1;
         int64_t off = came - words->pace * ROW_STEP;
         int64_t size = off < 0 ? -off : off;
         if (size <= ROW_STEP + ROW_STEP / 8) {
-            shift = row_shift(off, 1);
+            shift = off >> 1;
             doubt = size < ROW_STEP - ROW_STEP / 8 ? ROW_STEP - size : ROW_STEP / 8;
         }
     }
     way += shift;
-    int64_t whole = row_shift(way + ROW_STEP / 2, ROW_STEP_BITS);
+    int64_t whole = (way + ROW_STEP / 2) >> ROW_STEP_BITS;
     int64_t rest = way - whole * ROW_STEP;
     row_drive_guess guess = {.word = (words->base + (uint64_t)whole) & row_mask(field->quant.bits)};
     guess.is_down = rest < 0;
@@ -334,6 +325,29 @@ static inline row_drive_guess row_drive_guess_of(const proto_row_field* field,
     guess.rest = rest;
     guess.doubt = doubt;
     return guess;
+}
+
+/// Get the expected word of field i of a component with a source. The row has the source's words.
+static inline __attribute__((always_inline)) row_drive_guess
+row_drive_of(const row_coder* coder, uint32_t component, uint32_t i) {
+    const proto_row_component* own = &coder->layout->components[component];
+    BASE_VALIDATE(own->is_driven && i < own->field_count);
+    uint32_t f = own->field_first + i;
+    uint32_t source = coder->layout->components[own->integral - 1].field_first + i;
+    const proto_row_field* fields = coder->layout->fields;
+    row_drive_words words = {
+        .ticks = coder->ticks,
+        .ticks2 = coder->ticks2,
+        .has_base2 = coder->has_base2,
+        .base = coder->base[f],
+        .pace = row_difference(coder->base[f], coder->base2[f], fields[f].quant.bits),
+        .source_row = coder->row[source],
+        .source_base = coder->base[source],
+        .source_base2 = coder->base2[source],
+        .source_pace =
+            row_difference(coder->base[source], coder->base2[source], fields[source].quant.bits),
+    };
+    return row_drive_guess_of(&fields[f], &words);
 }
 
 /// The scale of a component that moved by `motion` steps between the bases, summed over its fields.
@@ -499,19 +513,14 @@ static inline uint64_t row_bits(row_coder* coder, uint64_t value, uint32_t count
     return value;
 }
 
+/// The same as row_peek near the end of the bits.
+uint32_t proto_row_peek_end(const proto_bit_reader* reader);
+
 /// Get the next bits, at least 17, without reading them. Bits after the end are 0.
 static inline uint32_t row_peek(const proto_bit_reader* reader) {
-    size_t byte = (size_t)(reader->offset_bits >> 3);
-    size_t bytes = (size_t)(reader->size_bits + 7) / 8;
-    uint32_t word = 0;
-    if (byte + 3 <= bytes) {
-        const uint8_t* at = reader->data + byte;
-        word = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
-        return word >> (reader->offset_bits & 7);
-    }
-    for (uint32_t i = 0; i < 3 && byte + i < bytes; i++)
-        word |= (uint32_t)reader->data[byte + i] << (8 * i);
-    return word >> (reader->offset_bits & 7);
+    if (reader->size_bits - reader->offset_bits < 64) return proto_row_peek_end(reader);
+    const uint64_t word = base_load_le64(reader->data + (reader->offset_bits >> 3));
+    return (uint32_t)(word >> (reader->offset_bits & 7));
 }
 
 /// Read `count` bits that row_peek returned.

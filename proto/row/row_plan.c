@@ -9,10 +9,9 @@
 // game. Coding corrects the scale for a row that behaves differently.
 #include "row/row_coder.h"
 
-uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion) {
-    BASE_ASSERT(coder->ticks >= 1 && coder->ticks <= ROW_TICKS_MAX && coder->ticks2 >= 1);
-    return row_line_scale(coder->ticks, coder->ticks2, motion);
-}
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 // Check whether the source of this component rests in the base: it moves no field by 1/16 step per
 // tick.
@@ -51,7 +50,7 @@ static void plan_moving(const row_coder* coder, const proto_row_component* compo
     } else {
         motion = motion_of(coder, component);
     }
-    uint32_t scale = proto_row_line_scale(coder, motion);
+    uint32_t scale = row_line_scale(coder->ticks, coder->ticks2, motion);
     plan->scale = (int8_t)scale;
     plan->class_ =
         is_wild ? (uint8_t)ROW_CLASS_LIVE : row_line_class(component->field_count, scale);
@@ -137,12 +136,19 @@ static uint64_t moved_words(const row_coder* coder) {
     const uint32_t count = coder->has_base2 ? coder->layout->field_count : 0;
     uint64_t moved = 0;
     uint32_t f = 0;
-    for (; f + 4 <= count; f += 4) { // most did not
-        const uint64_t a = base[f] ^ base2[f], b = base[f + 1] ^ base2[f + 1];
-        const uint64_t c = base[f + 2] ^ base2[f + 2], d = base[f + 3] ^ base2[f + 3];
-        if ((a | b | c | d) == 0) continue;
-        moved |= (uint64_t)((a != 0) | (b != 0) << 1 | (c != 0) << 2 | (d != 0) << 3) << f;
+#ifdef __SSE2__
+    for (; f + 4 <= count; f += 4) {
+        const __m128i *a = (const void*)(base + f), *b = (const void*)(base2 + f);
+        const __m128 low = _mm_castsi128_ps(_mm_xor_si128(_mm_loadu_si128(a), _mm_loadu_si128(b)));
+        const __m128 high =
+            _mm_castsi128_ps(_mm_xor_si128(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1)));
+        const __m128i either =
+            _mm_castps_si128(_mm_or_ps(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)),
+                                       _mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1))));
+        const __m128i same = _mm_cmpeq_epi32(either, _mm_setzero_si128());
+        moved |= (uint64_t)(_mm_movemask_ps(_mm_castsi128_ps(same)) ^ 15) << f;
     }
+#endif
     for (; f < count; f++)
         moved |= (uint64_t)(base[f] != base2[f]) << f;
     return moved;
@@ -199,27 +205,6 @@ static uint64_t line(const row_coder* coder, uint32_t f) {
     return (coder->base[f] + (uint64_t)way) & row_mask(bits);
 }
 
-row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i) {
-    const proto_row_component* own = &coder->layout->components[component];
-    BASE_VALIDATE(own->is_driven && i < own->field_count);
-    uint32_t f = own->field_first + i;
-    uint32_t source = coder->layout->components[own->integral - 1].field_first + i;
-    const proto_row_field* fields = coder->layout->fields;
-    row_drive_words words = {
-        .ticks = coder->ticks,
-        .ticks2 = coder->ticks2,
-        .has_base2 = coder->has_base2,
-        .base = coder->base[f],
-        .pace = row_difference(coder->base[f], coder->base2[f], fields[f].quant.bits),
-        .source_row = coder->row[source],
-        .source_base = coder->base[source],
-        .source_base2 = coder->base2[source],
-        .source_pace =
-            row_difference(coder->base[source], coder->base2[source], fields[source].quant.bits),
-    };
-    return row_drive_guess_of(&fields[f], &words);
-}
-
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected) {
     const proto_row_component* own = &coder->layout->components[component];
     bool is_driven = own->is_driven && coder->ticks > 0;
@@ -231,7 +216,7 @@ void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expe
     }
     for (uint32_t i = 0; i < own->field_count; i++) {
         uint32_t f = own->field_first + i;
-        expected[i] = is_driven ? proto_row_drive(coder, component, i).word
+        expected[i] = is_driven ? row_drive_of(coder, component, i).word
                       : is_line ? line(coder, f)
                                 : coder->base[f];
     }

@@ -304,7 +304,7 @@ static int64_t code_wild(solo_row* r, uint32_t f, uint64_t situation, uint64_t e
     const uint32_t low = !is_large ? 0 : quant->bits > 32 ? LOW_DOUBLE : LOW_SINGLE;
     const uint32_t field = field_number(r, f) + 128;
     const int64_t upper =
-        proto_solo_number(r->solo, field & 255, situation | at(is_large, 0), row_shift(off, low));
+        proto_solo_number(r->solo, field & 255, situation | at(is_large, 0), off >> low);
     int64_t lower = 0;
     if (is_large) {
         lower = (int64_t)(((uint64_t)off & row_mask(low)) | UINT64_C(1) << low);
@@ -440,7 +440,7 @@ static void code_driven(solo_row* r, uint32_t c) {
     int64_t before = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
         uint32_t f = component->field_first + i;
-        row_drive_guess guess = proto_row_drive(&r->coder, c, i);
+        row_drive_guess guess = row_drive_of(&r->coder, c, i);
         const proto_row_field* field = &layout->fields[f];
         int64_t off = row_difference(r->coder.row[source + i], lines[i],
                                      layout->fields[source + i].quant.bits);
@@ -487,7 +487,8 @@ static void code_rotation(solo_row* r, uint32_t c, bool is_by_third) {
     proto_rotation_guess guess = expect_rotation(r, c, is_by_third);
     int64_t unit = coder->layout->fields[first].drive;
     uint64_t three[3];
-    uint64_t scale = coder->base2 ? proto_row_line_scale(coder, guess.motion) + 1 : 0;
+    uint64_t scale =
+        coder->base2 ? row_line_scale(coder->ticks, coder->ticks2, guess.motion) + 1 : 0;
     if (r->has_along && c == r->rotation) scale = along_scale(r);
     uint64_t common = at(scale, 0) | at(r->bases | (r->flags & 3) << 3, 5);
     int64_t largest = is_read(r) ? 0 : (int64_t)((coder->row[first] - guess.largest) & 3);
