@@ -594,9 +594,8 @@ net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_
     const net_mirror_slot* at = net_mirror_slot_of(mirror, slot);
     if (!is_comparable(mirror, at)) return NET_MIRROR_UNKNOWN;
     const net_tick_ring* ring = &at->incarnation.ring;
-    const uint32_t position = net_tick_ring_find(ring, tick);
-    if (position == UINT32_MAX || net_tick_ring_tick(ring, position) != tick)
-        return NET_MIRROR_UNKNOWN;
+    const uint32_t position = net_tick_ring_find_exact(ring, tick);
+    if (position == UINT32_MAX) return NET_MIRROR_UNKNOWN;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     net_mirror_unpack(&at->incarnation, position, row);
     const bool is_right = (uint16_t)net_row_hash(at->incarnation.row_template, row) == hash;

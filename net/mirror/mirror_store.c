@@ -20,16 +20,6 @@
 
 enum { GAP_BITS = 7, GAP_MORE = 1 << GAP_BITS, GAP_BYTES_MAX = 5 };
 
-void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position,
-                       uint64_t* row) {
-    const proto_layout* layout = &incarnation->row_template->layout;
-    const void* packed = net_tick_ring_entry(&incarnation->ring, position);
-    if (incarnation->ring.stride_bytes == layout->field_count * sizeof *row && !BASE_IS_BIG_ENDIAN)
-        memcpy(row, packed, incarnation->ring.stride_bytes); // words already
-    else
-        net_packed_row_read(layout, packed, row);
-}
-
 void net_mirror_unpack_record(const net_mirror* mirror, const net_mirror_record* record,
                               uint64_t* row) {
     net_packed_row_read(&record->row_template->layout, mirror->packed + record->row_first, row);
@@ -378,11 +368,10 @@ uint64_t net_mirror_row_changes(const net_mirror* mirror, ecs_entity entity) {
     const net_mirror_slot* slot = net_mirror_find(mirror, entity);
     BASE_ASSERT(slot && slot->incarnation.ring.count > 0);
     uint64_t before[PROTO_ROW_FIELDS_MAX], row[PROTO_ROW_FIELDS_MAX];
-    const uint32_t count = slot->incarnation.ring.count;
-    if (count < 2) return UINT64_MAX;
-    net_mirror_unpack(&slot->incarnation, count - 2, before);
-    net_mirror_unpack(&slot->incarnation, count - 1, row);
-    return net_row_changed(slot->incarnation.row_template, before, row);
+    const net_mirror_incarnation* own = &slot->incarnation;
+    if (own->ring.count < 2) return UINT64_MAX;
+    return net_row_changed(own->row_template, net_mirror_row_at(own, own->ring.count - 2u, before),
+                           net_mirror_row_at(own, own->ring.count - 1u, row));
 }
 
 const uint8_t* net_mirror_value_bytes(const net_mirror* mirror, ecs_entity entity,

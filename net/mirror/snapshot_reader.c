@@ -105,7 +105,8 @@ static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
 
 // Name a slot: each at most once in a snapshot. @return NULL: refused.
 static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
-    net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
+    net_mirror_slot* slot = number < d->mirror->slots.count ? net_mirror_slot_of(d->mirror, number)
+                                                            : net_mirror_slot_at(d->mirror, number);
     if (slot->stamp == d->mirror->snapshot_number) {
         refuse_snapshot(d);
         return NULL;
@@ -130,24 +131,17 @@ static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uin
     return name_slot(d, *number);
 }
 
-static void add_record(decoder* d, net_mirror_record record) {
-    net_mirror* mirror = d->mirror;
+static void add_record(net_mirror* mirror, const net_mirror_record* record) {
     BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->records, mirror->record_capacity,
                        mirror->record_count + 1);
-    mirror->records[mirror->record_count++] = record;
+    mirror->records[mirror->record_count++] = *record;
 }
 
-static void add_packed(decoder* d, const proto_layout* layout, const uint64_t* row) {
-    net_mirror* mirror = d->mirror;
-    BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->packed, mirror->packed_capacity,
-                       mirror->packed_size + NET_PACKED_ROW_BYTES_MAX + NET_PACKED_ROW_SLACK);
+// `row` may be there already, as words.
+static void add_packed(net_mirror* mirror, const proto_layout* layout, const uint64_t* row) {
     uint8_t* to = mirror->packed + mirror->packed_size;
-    if (net_mirror_keeps_words(mirror)) {
-        mirror->packed_size += layout->field_count * (uint32_t)sizeof *row;
-        memcpy(to, row, layout->field_count * sizeof *row);
-    } else {
-        mirror->packed_size += net_packed_row_write(layout, row, to);
-    }
+    mirror->packed_size += to == (const void*)row ? layout->field_count * (uint32_t)sizeof *row
+                                                  : net_packed_row_write(layout, row, to);
 }
 
 // Code or note the row with all that both sides know of it.
@@ -164,28 +158,31 @@ static void take_row(decoder* d, const net_mirror_record* record, const proto_ro
 }
 
 // Decode a row and add its record. @return false: refused.
-static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base) {
-    BASE_ASSERT(record.row_template && base->base);
+static bool read_row(decoder* d, net_mirror_record* record, const proto_row_base* base) {
+    BASE_ASSERT(record->row_template && base->base);
     net_mirror* mirror = d->mirror;
-    const proto_layout* layout = &record.row_template->layout;
+    const proto_layout* layout = &record->row_template->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
     if (word_count > NET_SNAPSHOT_WORDS_MAX) return refuse_snapshot(d);
     mirror->word_count = word_count;
-    record.row_first = mirror->packed_size;
-    add_record(d, record);
-    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    record->row_first = mirror->packed_size;
+    add_record(mirror, record);
+    BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->packed, mirror->packed_capacity,
+                       mirror->packed_size + NET_PACKED_ROW_BYTES_MAX + NET_PACKED_ROW_SLACK);
+    const bool is_counted = !net_mirror_keeps_words(mirror);
+    uint64_t unpacked[PROTO_ROW_FIELDS_MAX];
+    uint64_t* row = is_counted ? unpacked : (void*)(mirror->packed + mirror->packed_size);
     if (d->is_coded) {
-        take_row(d, &record, base, row);
-        if (is_readable(d)) add_packed(d, layout, row);
+        take_row(d, record, base, row);
+        if (is_readable(d)) add_packed(mirror, layout, row);
         return !d->is_refused;
     }
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
-    const bool is_counted = !net_mirror_keeps_words(mirror);
     proto_row_read(layout, base, row, d->reader, is_counted ? bits : NULL);
-    if (d->solo && !d->reader->failed) take_row(d, &record, base, row);
+    if (d->solo && !d->reader->failed) take_row(d, record, base, row);
     for (uint32_t c = 0; is_counted && c < layout->component_count; c++)
         if (bits[c] > 0) mirror->parts[layout->components[c].key].here += bits[c];
-    if (is_readable(d)) add_packed(d, layout, row);
+    if (is_readable(d)) add_packed(mirror, layout, row);
     return !d->is_refused;
 }
 
@@ -196,7 +193,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
 static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
     uint32_t number;
     if (!read_slot(d, NET_NUMBER_LIST_DESTROYS, order, next, &number)) return false;
-    add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+    add_record(d->mirror, &(net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
     return true;
 }
 
@@ -267,7 +264,7 @@ static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
     if (!read_slot(d, NET_NUMBER_LIST_CREATES, order, next, &record.slot)) return false;
     if (!read_handle(d, &record.handle) || !read_template(d)) return false;
     record.row_template = d->row_template;
-    return read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
+    return read_row(d, &record, &(proto_row_base){.base = d->row_template->defaults});
 }
 
 typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
@@ -297,14 +294,8 @@ typedef struct run_head {
 // The row of exactly this tick, which may be unpacked to `row`. NULL when there is none.
 static const uint64_t* find_row(const net_mirror_incarnation* incarnation, ecs_tick tick,
                                 uint64_t* row) {
-    uint32_t position = net_tick_ring_find(&incarnation->ring, tick);
-    if (position == UINT32_MAX || net_tick_ring_tick(&incarnation->ring, position) != tick)
-        return NULL;
-    if (incarnation->ring.stride_bytes == incarnation->row_template->layout.field_count * 8u &&
-        !BASE_IS_BIG_ENDIAN)
-        return net_tick_ring_entry(&incarnation->ring, position); // words already
-    net_mirror_unpack(incarnation, position, row);
-    return row;
+    const uint32_t position = net_tick_ring_find_exact(&incarnation->ring, tick);
+    return position == UINT32_MAX ? NULL : net_mirror_row_at(incarnation, position, row);
 }
 
 static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarnation* incarnation,
@@ -316,8 +307,7 @@ static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarna
     if (run->is_settled) {
         uint32_t position = net_tick_ring_find(&incarnation->ring, run->base_tick);
         if (position == UINT32_MAX) return false;
-        net_mirror_unpack(incarnation, position, d->base);
-        base->base = d->base;
+        base->base = net_mirror_row_at(incarnation, position, d->base);
         *oldest = net_tick_ring_tick(&incarnation->ring, position);
         return true;
     }
@@ -372,7 +362,7 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
     if (!find_bases(d, run, incarnation, &base, &record.base_tick) ||
         !read_third(d, run, number, incarnation, &base))
         return miss_base(d, slot);
-    return read_row(d, record, &base);
+    return read_row(d, &record, &base);
 }
 
 static bool read_named_updates(decoder* d, const run_head* run) {

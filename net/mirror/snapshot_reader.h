@@ -186,8 +186,6 @@ static inline bool net_mirror_is_parked(const net_mirror_slot* slot) {
 static inline bool net_mirror_keeps_words(const net_mirror* mirror) {
     return !mirror->rows->world && !BASE_IS_BIG_ENDIAN;
 }
-/// Unpack the row at a position of an incarnation's ring.
-void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position, uint64_t* row);
 /// The entry of a slot below index_max, or of an index up to it.
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot);
 net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index);
@@ -229,3 +227,20 @@ uint32_t net_packed_row_bytes(const proto_layout* layout);
 uint32_t net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8_t* packed);
 /// Unpack it into field_count words.
 void net_packed_row_read(const proto_layout* layout, const uint8_t* packed, uint64_t* row);
+
+/// The row at a position of an incarnation's ring: in place where it is words, or in `row`.
+static inline const uint64_t* net_mirror_row_at(const net_mirror_incarnation* incarnation,
+                                                uint32_t position, uint64_t* row) {
+    const proto_layout* layout = &incarnation->row_template->layout;
+    const void* entry = net_tick_ring_entry(&incarnation->ring, position);
+    if (incarnation->ring.stride_bytes == layout->field_count * 8u && !BASE_IS_BIG_ENDIAN)
+        return entry;
+    net_packed_row_read(layout, entry, row);
+    return row;
+}
+/// The same, always in `row`.
+static inline void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position,
+                                     uint64_t* row) {
+    const uint64_t* at = net_mirror_row_at(incarnation, position, row);
+    if (at != row) memcpy(row, at, incarnation->ring.stride_bytes);
+}

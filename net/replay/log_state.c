@@ -9,6 +9,7 @@
 #include "replay/log_state.h"
 
 #include "base/assert.h"
+#include "base/bitset.h"
 #include "base/float_mode.h"
 #include "base/search.h"
 #include "ecs/entity.h"
@@ -22,7 +23,6 @@
 #include "state/snapshot_format.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SCOPE_MS 3000                        ///< a seek follows the scope of a client for so long
@@ -54,6 +54,9 @@ struct net_log_state {
     net_log_touch* touches; // of the tick
     uint32_t touch_count, touch_capacity;
     bool is_sorted;          // the touches, by index
+    net_log_touch* by_index; // scratch of sorting them
+    uint32_t by_index_capacity;
+    base_bitset touched;     // indices, while they are sorted
     net_log_player* players; // by rising client
     uint32_t player_count, player_capacity;
     net_log_passed_fn passed;
@@ -182,6 +185,7 @@ net_result net_log_state_create(net_log_reader* reader, const net_module* module
     *state_out = NULL;
     net_log_state* state = base_owner_create(reader->allocator, sizeof *state);
     state->reader = reader;
+    base_bitset_init(&state->touched, &state->owner.allocator);
     if (reporter) state->reporter = *reporter;
     const base_bytes* header = &reader->header;
     bool has_values = true;
@@ -243,12 +247,6 @@ uint64_t net_log_state_changed(const net_log_state* state, ecs_entity entity) {
     return positions;
 }
 
-static int compare_touches(const void* a, const void* b) {
-    const net_log_touch *left = a, *right = b;
-    const uint32_t i = ecs_entity_index(left->entity), k = ecs_entity_index(right->entity);
-    return i != k ? (i > k) - (i < k) : (left->fate < right->fate) - (left->fate > right->fate);
-}
-
 static void drop_before(net_log_state* state) {
     net_mirror_destroy(state->before);
     state->before = NULL;
@@ -264,18 +262,27 @@ static void touch_ended(net_log_state* state) {
 
 // By rising index. What came in place of another entity is the fate of both.
 static void sort_touches(net_log_state* state) {
-    uint32_t kept = 0;
+    uint32_t end = 0;
     touch_ended(state);
-    if (state->touch_count > 1)
-        qsort(state->touches, state->touch_count, sizeof *state->touches, compare_touches);
+    for (uint32_t i = 0; i < state->touch_count; i++)
+        if (ecs_entity_index(state->touches[i].entity) >= end)
+            end = ecs_entity_index(state->touches[i].entity) + 1;
+    BASE_ARRAY_RESERVE(&state->owner.allocator, state->by_index, state->by_index_capacity, end);
+    base_bitset_reserve(&state->touched, end);
     for (uint32_t i = 0; i < state->touch_count; i++) {
-        net_log_touch at = state->touches[i];
-        const bool is_replaced =
-            at.fate == NET_LOG_FATE_DESTROYED && i + 1 < state->touch_count &&
-            ecs_entity_index(state->touches[i + 1].entity) == ecs_entity_index(at.entity);
-        if (!is_replaced) state->touches[kept++] = at;
+        const net_log_touch at = state->touches[i];
+        const uint32_t index = ecs_entity_index(at.entity);
+        uint64_t *word = &state->touched.words[index / 64], bit = UINT64_C(1) << index % 64;
+        if (*word & bit && at.fate == NET_LOG_FATE_DESTROYED) continue;
+        *word |= bit;
+        state->by_index[index] = at;
     }
-    state->touch_count = kept;
+    state->touch_count = 0;
+    for (uint32_t w = 0; w < (end + 63) / 64; w++) {
+        for (uint64_t left = state->touched.words[w]; left; left &= left - 1)
+            state->touches[state->touch_count++] = state->by_index[w * 64 + base_bit_lowest(left)];
+        state->touched.words[w] = 0;
+    }
     state->is_sorted = true;
 }
 

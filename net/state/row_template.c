@@ -358,7 +358,9 @@ uint64_t net_row_changed(const net_row_template* row_template, const uint64_t* o
                          const uint64_t* row) {
     const proto_layout* layout = &row_template->layout;
     uint64_t changed = 0;
-    for (uint32_t i = 0; i < layout->component_count; i++) {
+    for (uint32_t f = 0; layout->plan.is_made && f < layout->field_count; f++)
+        changed |= (uint64_t)(old_row[f] != row[f]) << layout->plan.words[f].component;
+    for (uint32_t i = 0; !layout->plan.is_made && i < layout->component_count; i++) {
         const proto_row_component* component = &layout->components[i];
         uint64_t other = 0;
         for (uint32_t f = 0; f < component->field_count; f++)

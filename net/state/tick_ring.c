@@ -74,38 +74,32 @@ void net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator,
     if (ring->count == ring->capacity && ring->capacity < limit) grow(ring, allocator, limit);
 }
 
-// Note the tick of an entry that is newer than all. What would be too far from it is forgotten, but
-// for the oldest.
-static void advance(net_tick_ring* ring, uint64_t tick) {
-    if (tick - ring->oldest > UINT32_MAX)
-        while (ring->count > 1 && tick - net_tick_ring_tick(ring, 1) > UINT32_MAX)
-            net_tick_ring_drop(ring, 1);
-    ring->newest = tick;
-    if (ring->count == 0) ring->oldest = tick;
+// What would be too far from a tick is forgotten, but for the oldest.
+static BASE_NOINLINE void forget_far(net_tick_ring* ring, uint64_t tick) {
+    while (ring->count > 1 && tick - net_tick_ring_tick(ring, 1) > UINT32_MAX)
+        net_tick_ring_drop(ring, 1);
 }
 
 void net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
                        uint64_t tick, const void* entry, uint32_t bytes) {
     BASE_ASSERT(bytes <= ring->stride_bytes);
-    const bool is_newest = ring->count > 0 && tick > ring->newest;
-    uint32_t below = is_newest ? ring->count - 1u : net_tick_ring_find(ring, tick);
-    if (!is_newest && below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return;
-    // Too far from the newest one to have another entry before it, or after it.
-    if (ring->count > 0 && tick < ring->newest &&
-        ring->newest - (tick < ring->oldest ? ring->oldest : tick) > UINT32_MAX)
+    if (ring->count == 0 || tick > ring->newest) {
+        void* place = net_tick_ring_open(ring, allocator, limit);
+        if (bytes > 0) memcpy(place, entry, bytes);
+        net_tick_ring_close(ring, tick);
         return;
+    }
+    uint32_t below = net_tick_ring_find(ring, tick);
+    if (below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return;
+    // Too far from the newest one to have another entry before it, or after it.
+    if (ring->newest - (tick < ring->oldest ? ring->oldest : tick) > UINT32_MAX) return;
     net_tick_ring_reserve(ring, allocator, limit);
     if (ring->count == ring->capacity) {
         if (below == UINT32_MAX) return; // older than all
         net_tick_ring_drop(ring, 1);
         below--; // wraps to UINT32_MAX when it was the oldest
     }
-    if (below + 1 == ring->count) {
-        advance(ring, tick);
-        below = ring->count - 1u;
-    } else if (below == UINT32_MAX) {
-        ring->oldest = tick;
-    }
+    if (below == UINT32_MAX) ring->oldest = tick;
     uint32_t position = below + 1;
     for (uint32_t i = ring->count; i > position; i--) {
         uint32_t to = net_tick_ring_place(ring, i), from = net_tick_ring_place(ring, i - 1);
@@ -127,7 +121,9 @@ void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, u
 void net_tick_ring_close(net_tick_ring* ring, uint64_t tick) {
     BASE_ASSERT(ring->count < ring->capacity);
     BASE_ASSERT(ring->count == 0 || ring->newest < tick);
-    advance(ring, tick);
+    if (ring->count > 0 && tick - ring->oldest > UINT32_MAX) forget_far(ring, tick);
+    ring->newest = tick;
+    if (ring->count == 0) ring->oldest = tick;
     ring->lows[net_tick_ring_place(ring, ring->count)] = (uint32_t)tick;
     ring->count++;
 }
@@ -151,14 +147,6 @@ uint32_t net_tick_ring_find(const net_tick_ring* ring, uint64_t tick) {
             high = middle;
     }
     return low;
-}
-
-void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
-    BASE_ASSERT(position <= ring->count);
-    if (position == 0) return;
-    if (position < ring->count) ring->oldest = net_tick_ring_tick(ring, position);
-    ring->first = (uint16_t)net_tick_ring_place(ring, position);
-    ring->count = (uint16_t)(ring->count - position);
 }
 
 void net_tick_ring_validate(const net_tick_ring* ring) {

@@ -44,8 +44,6 @@ void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, u
 void net_tick_ring_close(net_tick_ring* ring, uint64_t tick);
 /// Position of the newest entry with a tick <= `tick`; UINT32_MAX when there is none.
 uint32_t net_tick_ring_find(const net_tick_ring* ring, uint64_t tick);
-/// Forget the entries before a position.
-void net_tick_ring_drop(net_tick_ring* ring, uint32_t position);
 /// Check (asserts): ticks rise strictly, sizes fit the memory.
 void net_tick_ring_validate(const net_tick_ring* ring);
 
@@ -71,6 +69,25 @@ static inline void* net_tick_ring_entry(const net_tick_ring* ring, uint32_t posi
 static inline uint64_t net_tick_ring_tick(const net_tick_ring* ring, uint32_t position) {
     BASE_ASSERT(position < ring->count);
     return position == 0 ? ring->oldest : ring->newest - net_tick_ring_age(ring, position);
+}
+/// Position of the entry of exactly this tick; UINT32_MAX when there is none.
+static inline uint32_t net_tick_ring_find_exact(const net_tick_ring* ring, uint64_t tick) {
+    if (ring->count == 0) return UINT32_MAX;
+    // Where every tick has an entry, the first guess is right.
+    const uint64_t back = ring->newest - tick;
+    uint32_t position = back < ring->count ? ring->count - 1u - (uint32_t)back : 0;
+    if (net_tick_ring_tick(ring, position) == tick) return position;
+    position = net_tick_ring_find(ring, tick);
+    const bool is_there = position != UINT32_MAX && net_tick_ring_tick(ring, position) == tick;
+    return is_there ? position : UINT32_MAX;
+}
+/// Forget the entries before a position.
+static inline void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
+    BASE_ASSERT(position <= ring->count);
+    if (position == 0) return;
+    if (position < ring->count) ring->oldest = net_tick_ring_tick(ring, position);
+    ring->first = (uint16_t)net_tick_ring_place(ring, position);
+    ring->count = (uint16_t)(ring->count - position);
 }
 
 /// A memory pool: an allocator that keeps released blocks for the next request of about the same
