@@ -3,9 +3,20 @@
 # mutate.sh FOLDER [FILTER]: removes one check of mutations.txt after the other from a copy of the sources in
 # FOLDER, and runs the tests named there under ASan until one fails. A check that none of them misses
 # is printed as "survives"; NOTHING stands for no text. FILTER: only files whose path contains it.
+# mutate.sh --check: each text of mutations.txt is in its file.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+if [ "${1:-}" = --check ]; then
+    while IFS= read -r line; do
+        case $line in
+            "" | "#"*) ;;
+            "@ "*) read -r _ file _ <<<"$line" && content=$(<"$root/$file") ;;
+            *) [[ "$content" == *"${line%% => *}"* ]] || { echo "$file: not found: ${line%% => *}" >&2; exit 1; } ;;
+        esac
+    done <"$here/mutations.txt"
+    exit
+fi
 [ $# -ge 1 ] || { echo "usage: mutate.sh FOLDER [FILTER]" >&2; exit 2; }
 mkdir -p "$1"
 copy=$(cd "$1" && pwd)/sources build=$(cd "$1" && pwd)/build filter=${2:-}

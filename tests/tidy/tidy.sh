@@ -82,5 +82,6 @@ for folder in ecs ecs/base proto net server client games games/* tests tests/[a-
     [ ! -d "$folder" ] || [ -f "$folder/README.md" ] || fault "$folder/README.md:1: missing (reading order of the folder)"
 done
 
+tests/mutation/mutate.sh --check || faults=$((faults + 1))
 if [ "$faults" -gt 0 ]; then echo "tidy: $faults faults"; exit 1; fi
 echo "tidy: ${#sources[@]} files, no faults"
