@@ -13,11 +13,9 @@
 #include "event/command_queue.h"
 
 #include "base/assert.h"
-#include "table/row.h"
 #include "template/template_registry.h"
 #include "type/container.h"
 #include "type/type_registry.h"
-#include "type/world.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 // (command.c): pointers to rows are borrowed until then.
 #include "structure/transition.h"
 
-#include "base/assert.h"
 #include "event/systems.h"
 #include "table/entity.h"
 

@@ -8,8 +8,6 @@
 
 #include "type/type_registry.h"
 
-#include <string.h>
-
 // One value in one row: ecs_value_* (value.c) with the world's allocator, and plain data as bytes.
 
 void ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target, const void* source) {

@@ -11,8 +11,6 @@
 #include "type/container.h"
 #include "type/world.h"
 
-#include <string.h>
-
 // Elements of containers, as a datablock writes them:
 //
 //   "path:list<p2>"{ point:p2=0,0; point:p2=1,1 }        each of the list's type, names ignored

@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "template/template_registry.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 

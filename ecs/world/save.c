@@ -30,9 +30,6 @@
 #include "event/systems.h"
 #include "structure/loading.h"
 #include "table/entity.h"
-#include "table/storage.h"
-#include "type/type_registry.h"
-#include "type/world.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <string.h>

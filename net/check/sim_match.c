@@ -11,7 +11,6 @@
 
 #include "net/client.h"
 #include "net/result.h"
-#include "net/transport.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

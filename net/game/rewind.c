@@ -21,8 +21,6 @@
 
 #include "ecs/change.h"
 
-#include "base/assert.h"
-
 #include <string.h>
 
 net_rewind* net_rewind_create(const base_allocator* allocator, net_rows* rows,

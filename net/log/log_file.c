@@ -9,12 +9,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "core/worker.h"
-#include "log/log_queue.h"
-#include "log/log_record.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>

@@ -17,7 +17,6 @@
 #include "net/log_bytes.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>

@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "log/log_record.h"
 #include "log/log_segment.h"
 
 #include <inttypes.h>

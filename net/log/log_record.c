@@ -10,7 +10,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "log/log_recorder.h"
-#include "proto/pb_wire.h"
 #include "state/schema.h"
 
 #include <stddef.h>

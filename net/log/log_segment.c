@@ -3,7 +3,6 @@
 #include "log/log_segment.h"
 
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/text.h"
 
 #include <dirent.h>

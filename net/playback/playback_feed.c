@@ -12,7 +12,6 @@
 #include "replay/log_state.h"
 #include "state/schema.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,8 +11,6 @@
 #include "present/presenter.h"
 
 #include "present/playout.h"
-#include "present/predict.h"
-#include "present/scene.h"
 
 #include "base/assert.h"
 #include "base/float_mode.h"

@@ -14,11 +14,8 @@
 #include "base/search.h"
 #include "ecs/entity.h"
 #include "log/log_read.h"
-#include "log/log_record.h"
-#include "log/log_recorder.h"
 #include "replay/log_replay.h"
 #include "mirror/mirror.h"
-#include "net/log.h"
 #include "state/schema.h"
 #include "state/snapshot_format.h"
 

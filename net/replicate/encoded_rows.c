@@ -21,8 +21,6 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 
-#include <string.h>
-
 enum { KINDS_MAX = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4 };
 
 #define CELL_NONE NET_ENCODED_ROW_UNUSUAL // of a key that has no kind

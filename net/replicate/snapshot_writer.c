@@ -14,7 +14,6 @@
 #include "state/rows.h"
 
 #include "base/assert.h"
-#include "base/bitset.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "state/row_template.h"
 
 #include "core/fault.h"
-#include "state/rows.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"

@@ -6,8 +6,6 @@
 // NET_TICK_RING_ENTRIES_MIN; the block holds as many ticks and entries.
 #include "state/tick_ring.h"
 
-#include "base/assert.h"
-
 #include <string.h>
 
 #define STEP 8u // entries; a large ring grows by a quarter

@@ -9,7 +9,6 @@
 //
 // The text is the same walk with the values as the quantised words give them back: two dumps differ
 // exactly where the hashes do, and `diff` names entity, component and field.
-#include "net/match.h"
 
 #include "core/fault.h"
 #include "state/world_digest.h"
@@ -17,7 +16,6 @@
 #include "state/schema.h"
 
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/float_mode.h"
 #include "base/hash.h"
 #include "base/text.h"
