@@ -66,11 +66,6 @@ static void make_states(server_program* self) {
     }
 }
 
-static void end_parts(server_program* self) {
-    for (const server_part* const* part = server_parts; *part; part++)
-        if ((*part)->end) (*part)->end(self);
-}
-
 // ---- the steps
 
 static int run_matches(server_program* self) {
@@ -116,7 +111,8 @@ int server_program_start(server_config_fn read_config, int argc, char** argv) {
     make_states(self);
     self->reporter = *server_program_layer(self, SERVER_LAYER_SERVER);
     const int code = read_options_and_run(self, read_config, argc, argv);
-    end_parts(self);
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->end) (*part)->end(self);
     server_lines_destroy(self->lines);
     base_owner_destroy(self);
     return code;

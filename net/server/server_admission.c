@@ -228,18 +228,6 @@ void net_session_mark_received(net_server* server, net_session* session) {
     session->received_us = server->now_us;
 }
 
-// Time counts only while its datagrams come: a client in a blackout is not deaf. A resumption does
-// not help, an acknowledgement of something new does.
-static void count_deaf(net_server* server, net_session* session) {
-    const uint64_t heard_us = UINT64_C(1000) * HEARD_MS;
-    if (session->deaf_ack_us != session->out.sent.last_ack_us) session->deaf_us = 0;
-    session->deaf_ack_us = session->out.sent.last_ack_us;
-    bool is_heard = server->now_us - session->received_us <= heard_us;
-    const net_ack_sender* sent = &session->out.sent;
-    bool has_newest = sent->has_ack && (uint16_t)(sent->newest_acked + 1) == sent->next;
-    if (is_heard && sent->count > 0 && !has_newest) session->deaf_us += server->tick_us;
-}
-
 static void report_flood(net_server* server, net_session* session) {
     if (session->flood_us == 0) session->is_flood_reported = false;
     if (session->is_flood_reported || session->flood_us < FLOOD_REPORTED_MS * 1000u) return;
@@ -251,7 +239,15 @@ static void report_flood(net_server* server, net_session* session) {
 }
 
 void net_session_watch(net_server* server, net_session* session) {
-    count_deaf(server, session);
+    // Time counts only while its datagrams come: a client in a blackout is not deaf. A resumption
+    // does not help, an acknowledgement of something new does.
+    const uint64_t heard_us = UINT64_C(1000) * HEARD_MS;
+    if (session->deaf_ack_us != session->out.sent.last_ack_us) session->deaf_us = 0;
+    session->deaf_ack_us = session->out.sent.last_ack_us;
+    bool is_heard = server->now_us - session->received_us <= heard_us;
+    const net_ack_sender* sent = &session->out.sent;
+    bool has_newest = sent->has_ack && (uint16_t)(sent->newest_acked + 1) == sent->next;
+    if (is_heard && sent->count > 0 && !has_newest) session->deaf_us += server->tick_us;
     // A burst is forgiven: its time is paid back while less comes.
     if (session->is_flooding)
         session->flood_us += server->tick_us;

@@ -109,13 +109,6 @@ static void take_answers(server_inspect* self) {
     }
 }
 
-// Questions get an answer of this thread; what changes the match may still be done.
-static void answer_stalled(server_inspect* self) {
-    for (uint32_t i = 0; http_stalled_us(self) > 0 && i < HTTP_VISITS_MAX; i++)
-        if (self->visits[i].state == HTTP_ASKED && strcmp(self->visits[i].method, "POST") != 0)
-            resume(&self->visits[i]);
-}
-
 // What finds no place waits in the kernel.
 static void accept_connection(server_inspect* self) {
     struct sockaddr_storage from;
@@ -175,7 +168,10 @@ static void* serve(void* inspect) {
         polled[3].fd = has_place && !is_lacking ? self->acceptor.listener : -1;
         (void)poll(polled, BASE_COUNT(polled), wait_ms(self, self->due_us, net_loop_now_us()));
         take_answers(self);
-        answer_stalled(self);
+        // Questions get an answer of this thread; what changes the match may still be done.
+        for (uint32_t i = 0; http_stalled_us(self) > 0 && i < HTTP_VISITS_MAX; i++)
+            if (self->visits[i].state == HTTP_ASKED && strcmp(self->visits[i].method, "POST") != 0)
+                resume(&self->visits[i]);
         if (is_lacking || (polled[3].fd >= 0 && polled[3].revents != 0)) accept_connection(self);
         const uint64_t now_us = net_loop_now_us();
         self->due_us = http_publications_run(self, now_us);

@@ -236,15 +236,6 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
                   status->trouble == NET_STREAM_SLOW ? "" : status->text);
 }
 
-static void put_warnings(base_bytes* json, const server_subject* subject, bool may_see) {
-    base_json_write(json, "warnings=[");
-    warn_of_times(json, subject);
-    warn_of_clients(json, subject);
-    warn_of_stream(json, subject);
-    if (may_see) warn_of_world(json, net_match_world(subject->match));
-    base_json_write(json, "]");
-}
-
 // ---- all of it ----
 
 static void put_head(base_bytes* json, const server_subject* subject,
@@ -289,7 +280,12 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
     put_traffic(json, subject);
     put_log(json, subject, request);
     put_stream(json, subject);
-    put_warnings(json, subject, may_see);
+    base_json_write(json, "warnings=[");
+    warn_of_times(json, subject);
+    warn_of_clients(json, subject);
+    warn_of_stream(json, subject);
+    if (may_see) warn_of_world(json, net_match_world(subject->match));
+    base_json_write(json, "]");
     base_json_write(json, "}");
 }
 
