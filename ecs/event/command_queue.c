@@ -205,20 +205,18 @@ static ecs_entity resolve_inside(const void* world, ecs_entity entity) {
     return ecs_command_resolve(world, entity);
 }
 
-static void resolve_value(const ecs_world* world, const ecs_value_slot* slot, void* value) {
-    const ecs_type* type = ecs_component_type(world, slot->component);
-    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_ELEMENT_TYPE_END)
-        ecs_container_map_entities(ecs_container_body_of(value), resolve_inside, world);
-    else
-        (void)ecs_handles_visit(world, type, ecs_type_object_mut(type, value), true);
-}
-
 void ecs_command_unpack(ecs_world* world, const ecs_command* command, uint32_t nth,
                         ecs_init* inits) {
     const ecs_command_values* values = command->values;
     for (uint32_t i = 0; values && i < values->slot_count; i++) {
         void* value = ecs_command_value(values, nth, i);
-        if (values->has_placeholders) resolve_value(world, &values->slots[i], value);
+        if (values->has_placeholders) {
+            const ecs_type* type = ecs_component_type(world, values->slots[i].component);
+            if (type->id > ECS_BUILTIN_TAG && type->id < ECS_ELEMENT_TYPE_END)
+                ecs_container_map_entities(ecs_container_body_of(value), resolve_inside, world);
+            else
+                (void)ecs_handles_visit(world, type, ecs_type_object_mut(type, value), true);
+        }
         inits[i] = (ecs_init){values->slots[i].component, value};
     }
 }

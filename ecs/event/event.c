@@ -242,16 +242,6 @@ static __attribute__((noinline)) bool open_run(ecs_world* world, const ecs_event
     return true;
 }
 
-// Copy what the fields cover into zeroed memory.
-static void copy_fields(const ecs_event_kind* kind, uint8_t* target, const void* payload) {
-    BASE_ASSERT(!kind->type.is_dense);
-    for (uint32_t i = 0; i < kind->type.field_count; i++) {
-        const ecs_field* field = &kind->type.fields[i];
-        memcpy(target + field->offset, (const uint8_t*)payload + field->offset,
-               ecs_event_field_bytes(field));
-    }
-}
-
 bool ecs_event_is_unresolved(const ecs_event_kind* kind, uint8_t* payload) {
     return ecs_entity_is_placeholder(ecs_event_target(payload)) ||
            (kind->has_entities && ecs_handles_visit(NULL, &kind->type, payload, false));
@@ -266,16 +256,22 @@ static void write_event(ecs_events* events, const ecs_event_kind* kind, ecs_enti
         ecs_bytes_copy(copy, payload, kind->size);
     } else {
         memset(copy, 0, kind->size);
-        copy_fields(kind, copy, payload);
+        // Copy what the fields cover into zeroed memory.
+        BASE_ASSERT(!kind->type.is_dense);
+        for (uint32_t i = 0; i < kind->type.field_count; i++) {
+            const ecs_field* field = &kind->type.fields[i];
+            memcpy(copy + field->offset, (const uint8_t*)payload + field->offset,
+                   ecs_event_field_bytes(field));
+        }
     }
     memcpy(copy - sizeof target, &target, sizeof target);
     events->unresolved_count += ecs_event_is_unresolved(kind, copy);
     events->view.next += kind->stride;
 }
 
-static bool post_any(ecs_world* world, ecs_entity target, const ecs_event_kind* kind,
-                     const void* payload) {
+bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
     ecs_events* events = world->events;
+    const ecs_event_kind* kind = events->kinds[type - 1];
     BASE_ASSERT(payload || kind->size == 0);
     if ((events->open_kind != kind || events->view.next >= events->view.end) &&
         !open_run(world, kind)) {
@@ -284,10 +280,6 @@ static bool post_any(ecs_world* world, ecs_entity target, const ecs_event_kind* 
     }
     write_event(events, kind, target, payload);
     return true;
-}
-
-bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
-    return post_any(world, target, world->events->kinds[type - 1], payload);
 }
 
 bool ecs_detail_event_send(ecs_world* world, ecs_entity target, ecs_event_type type,

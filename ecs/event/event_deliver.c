@@ -137,10 +137,6 @@ typedef struct event_block {
     uint32_t rows[BLOCK_EVENTS];
 } event_block;
 
-static inline uint32_t place_in(const event_block* block, uint32_t i) {
-    return block->is_run ? (block->places[0] & ~ECS_ROW_MASK) | block->rows[i] : block->places[i];
-}
-
 // The record of an index, whether its entity lives or not.
 static inline const ecs_record* record_of(const ecs_fast* fast, ecs_entity entity) {
     const uint32_t index = ecs_entity_index(entity);
@@ -260,7 +256,8 @@ static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* 
     const ecs_system_order* handlers = &world->systems->handlers[block->kind->id];
     const bool is_special = block->kind->is_special;
     for (uint32_t i = 0; i < block->count; i++) {
-        const uint32_t place = place_in(block, i);
+        const uint32_t place =
+            block->is_run ? (block->places[0] & ~ECS_ROW_MASK) | block->rows[i] : block->places[i];
         const ecs_event event = event_of(block, i);
         world->events->count--;
         if (place == NOWHERE || is_special) {
@@ -274,12 +271,12 @@ static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* 
     }
 }
 
-// The only handler of a type, if it has terms and nothing else happens with the events; else NULL.
+// The only handler of a type, if it takes runs and nothing else happens with the events; else NULL.
 static ecs_system* only_handler(const ecs_world* world, const ecs_event_kind* kind) {
     const ecs_system_order* handlers = &world->systems->handlers[kind->id];
     if (handlers->count != 1 || kind->is_special) return NULL;
     ecs_system* system = world->systems->list[handlers->systems[0]];
-    return system->query ? system : NULL;
+    return system->query && system->on_events ? system : NULL;
 }
 
 // Events [first, end) of the block, whose targets lie in one chunk.
@@ -308,19 +305,6 @@ static void call_run(ecs_world* world, ecs_system* system, ecs_stage* stage,
     system->on_events(stage, &run);
 }
 
-// The same, one call each.
-static void call_each(ecs_world* world, ecs_system* system, ecs_stage* stage,
-                      const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
-    const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
-    const bool is_match = find_spot(spot, system, place->archetype);
-    for (uint32_t i = first; i < end; i++) {
-        const ecs_event event = event_of(block, i);
-        world->events->count--;
-        world->counters.events_delivered++;
-        if (is_match) call_row(system, stage, &event, place, block->rows[i], spot);
-    }
-}
-
 // The event after the first of a run that does not go to its chunk.
 static uint32_t end_of_run(const event_block* block, uint32_t first) {
     if (block->is_run) return block->count;
@@ -345,10 +329,7 @@ static void deliver_to(ecs_world* world, ecs_system* system, ecs_stage* stage,
             continue;
         }
         end = end_of_run(block, i);
-        if (system->on_events)
-            call_run(world, system, stage, block, i, end, spot);
-        else
-            call_each(world, system, stage, block, i, end, spot);
+        call_run(world, system, stage, block, i, end, spot);
     }
 }
 

@@ -99,12 +99,6 @@ void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
     list_clear(&members->entered);
 }
 
-// Rows counted through the chunks of an archetype.
-static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
-    BASE_ASSERT(row < archetype->row_count);
-    return archetype->chunks[row / archetype->rows_max]->entities[row % archetype->rows_max];
-}
-
 // Tell all systems of all their members.
 static void notify_all(const ecs_world* world,
                        void (*notify)(const ecs_world*, ecs_membership*, ecs_entity)) {
@@ -115,7 +109,9 @@ static void notify_all(const ecs_world* world,
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
             for (uint64_t row = 0; row < archetype->row_count; row++)
-                notify(world, &system->members, entity_at(archetype, row));
+                notify(world, &system->members,
+                       archetype->chunks[row / archetype->rows_max]
+                           ->entities[row % archetype->rows_max]);
         }
     }
 }

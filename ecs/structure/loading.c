@@ -215,15 +215,6 @@ void ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type typ
 
 // Failure
 
-static void report_failure(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                           const ecs_resource* resource) {
-    const ecs_loading_config* config = &world->loading->config;
-    world->counters.loads_failed++;
-    base_report(&config->reporter, NULL, 0, "entity %u of template '%.80s': %.63s '%.200s' %s",
-                entity, ecs_template_get(world, template_id)->name, resource->kind, resource->name,
-                "could not be loaded");
-}
-
 static void discard(ecs_world* world, ecs_pending* pending) {
     BASE_ASSERT(pending->entity != ECS_ENTITY_NONE);
     ecs_entity entity = pending->entity;
@@ -238,7 +229,11 @@ static void fail_entity(ecs_world* world, ecs_pending* pending, const ecs_resour
     ecs_entity entity = pending->entity;
     ecs_template_id template_id = pending->template_id;
     discard(world, pending);
-    report_failure(world, entity, template_id, &copy);
+    const ecs_loading_config* config = &world->loading->config;
+    world->counters.loads_failed++;
+    base_report(&config->reporter, NULL, 0, "entity %u of template '%.80s': %.63s '%.200s' %s",
+                entity, ecs_template_get(world, template_id)->name, copy.kind, copy.name,
+                "could not be loaded");
 }
 
 // Creation
@@ -315,14 +310,6 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
 
 // Completion
 
-static void post_parked(ecs_world* world, const ecs_pending* pending) {
-    for (uint32_t at = 0; at < pending->parked_bytes;) {
-        const ecs_parked_head* head = (const void*)(pending->parked + at);
-        (void)ecs_event_post(world, head->target, head->type, head + 1);
-        at += ecs_parked_bytes(head->size);
-    }
-}
-
 // @return whether it lives now; else it stays LOADING, or is gone when its index is taken.
 static bool complete(ecs_world* world, ecs_pending* pending) {
     BASE_ASSERT(pending->value_count <= ECS_TEMPLATE_COMPONENTS_MAX);
@@ -332,7 +319,11 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
     ecs_result result = ecs_structure_create_at(world, pending->entity, pending->template_id, inits,
                                                 pending->value_count);
     if (result == ECS_OK) {
-        post_parked(world, pending);
+        for (uint32_t at = 0; at < pending->parked_bytes;) {
+            const ecs_parked_head* head = (const void*)(pending->parked + at);
+            (void)ecs_event_post(world, head->target, head->type, head + 1);
+            at += ecs_parked_bytes(head->size);
+        }
         pending_free_content(world, pending);
         pending_unsettle(world, pending);
         return true;
@@ -364,7 +355,7 @@ uint32_t ecs_loading_poll(ecs_world* world) {
 
 // Changes meanwhile
 
-bool ecs_loading_cancel(ecs_world* world, ecs_entity entity) {
+static bool cancel_waiting(ecs_world* world, ecs_entity entity) {
     ecs_pending* pending = pending_find(world, entity);
     if (!pending) return false;
     discard(world, pending);
@@ -374,7 +365,7 @@ bool ecs_loading_cancel(ecs_world* world, ecs_entity entity) {
 ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity) {
     if (ecs_is_alive(world, entity)) {
         ecs_structure_destroy(world, entity);
-    } else if (!ecs_loading_cancel(world, entity)) {
+    } else if (!cancel_waiting(world, entity)) {
         ecs_world_count_bad_transition(world);
         return ECS_ERR_STALE;
     }
@@ -484,7 +475,7 @@ void ecs_handle_unload(ecs_world* world, ecs_entity entity) {
         return;
     }
     if (entry->pending != 0) {
-        bool is_cancelled = ecs_loading_cancel(world, entity); // comes back here
+        bool is_cancelled = cancel_waiting(world, entity); // comes back here
         BASE_ASSERT(is_cancelled);
         return;
     }

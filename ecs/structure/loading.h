@@ -91,8 +91,6 @@ BASE_MUST_USE ecs_result ecs_loading_create(ecs_world* world, ecs_template_id te
                                             const struct ecs_binding* binding,
                                             const ecs_init* inits, uint32_t init_count,
                                             ecs_entity* entity, bool* is_put_off);
-/// @return false when the entity does not wait: nothing happened.
-bool ecs_loading_cancel(ecs_world* world, ecs_entity entity);
 /// Destroy one entity, its row or what waits; its children stay. @return ECS_OK; ECS_ERR_STALE (it
 /// does not live: nothing happened).
 BASE_MUST_USE ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity);

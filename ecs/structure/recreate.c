@@ -14,17 +14,6 @@ typedef struct move_plan {
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
 } move_plan;
 
-static void plan_move(const ecs_binding* binding, const ecs_chunk* old, const ecs_init* inits,
-                      uint32_t init_count, move_plan* plan) {
-    BASE_ASSERT(init_count <= ECS_TEMPLATE_COMPONENTS_MAX);
-    ecs_row_choose_sources(binding, inits, init_count, plan->sources);
-    const ecs_archetype* archetype = binding->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; i++)
-        plan->from[i] = old->slots[archetype->columns[i].component];
-    for (uint32_t i = 0; i < init_count; i++)
-        plan->from[archetype->slots[inits[i].component]] = ECS_SLOT_NONE;
-}
-
 // The first half: cells that are new, and all shadows. Cells that will be moved in stay uncreated.
 static void build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
                         uint32_t old_row, const move_plan* plan) {
@@ -94,7 +83,13 @@ static void move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ec
                             uint32_t old_row, const ecs_binding* binding, const ecs_init* inits,
                             uint32_t init_count) {
     move_plan plan;
-    plan_move(binding, old, inits, init_count, &plan);
+    BASE_ASSERT(init_count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    ecs_row_choose_sources(binding, inits, init_count, plan.sources);
+    const ecs_archetype* archetype = binding->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; i++)
+        plan.from[i] = old->slots[archetype->columns[i].component];
+    for (uint32_t i = 0; i < init_count; i++)
+        plan.from[archetype->slots[inits[i].component]] = ECS_SLOT_NONE;
     build_cells(world, chunk, row, old, old_row, &plan);
     ecs_structure_leaving(world, old, old_row, old->entities[old_row]);
     move_cells(world, chunk, row, old, old_row, &plan);

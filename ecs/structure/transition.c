@@ -273,17 +273,6 @@ static void append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
     }
 }
 
-// List the rows as created; the lists have room.
-static void list_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
-                              uint32_t end) {
-    ecs_tracker* tracker = world->tracker;
-    const ecs_entity* entities = chunk->entities;
-    ecs_track_count_rows(world, chunk, row, end - row, true);
-    memcpy(tracker->created.items + tracker->created.count, entities + row,
-           (end - row) * sizeof *entities);
-    tracker->created.count += end - row;
-}
-
 ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
                                       const ecs_binding* binding, uint32_t count) {
     BASE_ASSERT(binding->archetype && count > 0);
@@ -314,7 +303,12 @@ void ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
         ecs_rows_settle(world->storage, chunk, row, end, template_id);
         if (entities)
             memcpy(entities + done, chunk->entities + row, (end - row) * sizeof *entities);
-        list_created_rows(world, chunk, row, end);
+        // The lists have room.
+        ecs_tracker* tracker = world->tracker;
+        ecs_track_count_rows(world, chunk, row, end - row, true);
+        memcpy(tracker->created.items + tracker->created.count, chunk->entities + row,
+               (end - row) * sizeof *entities);
+        tracker->created.count += end - row;
         done += end - row;
     }
     world->storage->entity_count += count;

@@ -140,16 +140,6 @@ static bool cut_next(const ecs_world* world, const ecs_query* query, ecs_cut* cu
 // meanwhile goes to the same recorder, after its commands, and placeholders mean what that recorder
 // gave out. Limits hold for each recorder, and once more for the world's queue when events move.
 
-// Learn the event types of a sealed world.
-static void recorder_init(const ecs_world* world, ecs_recorder* recorder) {
-    BASE_ASSERT(world->is_sealed);
-    const ecs_events* events = world->events;
-    memcpy(recorder->events.kinds, events->kinds, sizeof recorder->events.kinds);
-    recorder->events.kind_count = events->kind_count;
-    recorder->events.park = events->park;
-    recorder->events.maximum = events->maximum;
-}
-
 // Functions of a queue find it in the world: for them the recorder's queues are the world's.
 typedef struct world_queues {
     ecs_commands* commands;
@@ -188,7 +178,13 @@ static void reserve_range(ecs_world* world, uint32_t count) {
     BASE_ARRAY_RESERVE(world->allocator, systems->ranges, systems->range_capacity, count);
     while (systems->range_count < count) {
         ecs_range* made = base_allocate_zero(world->allocator, sizeof *made);
-        recorder_init(world, &made->recorder);
+        // Learn the event types of a sealed world.
+        BASE_ASSERT(world->is_sealed);
+        const ecs_events* events = world->events;
+        memcpy(made->recorder.events.kinds, events->kinds, sizeof made->recorder.events.kinds);
+        made->recorder.events.kind_count = events->kind_count;
+        made->recorder.events.park = events->park;
+        made->recorder.events.maximum = events->maximum;
         systems->ranges[systems->range_count++] = made;
     }
 }

@@ -241,17 +241,6 @@ void ecs_world_set_workers(ecs_world* world, base_workers* workers) {
     world->workers = workers;
 }
 
-// ComponentChanged of what tracking noticed; delivered in the next step.
-static void post_changes(ecs_world* world) {
-    BASE_ASSERT(world->fast.stage_depth == 0);
-    ecs_change_list* noticed = &world->tracker->noticed;
-    for (uint32_t i = 0; i < noticed->count; i++) {
-        const ecs_component_changed changed = {noticed->items[i].component};
-        (void)ecs_event_post(world, noticed->items[i].entity, ECS_EVENT_CHANGED, &changed);
-    }
-    noticed->count = 0;
-}
-
 void ecs_systems_step(ecs_world* world, const ecs_step* step) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     check_idle(world);
@@ -259,5 +248,12 @@ void ecs_systems_step(ecs_world* world, const ecs_step* step) {
     run_stage(world, 0, step);
     ecs_hierarchy_sync(world); // it looks at the marks, which tracking drops
     ecs_track_step(world);
-    post_changes(world);
+    // ComponentChanged of what tracking noticed; delivered in the next step.
+    BASE_ASSERT(world->fast.stage_depth == 0);
+    ecs_change_list* noticed = &world->tracker->noticed;
+    for (uint32_t i = 0; i < noticed->count; i++) {
+        const ecs_component_changed changed = {noticed->items[i].component};
+        (void)ecs_event_post(world, noticed->items[i].entity, ECS_EVENT_CHANGED, &changed);
+    }
+    noticed->count = 0;
 }

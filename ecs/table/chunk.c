@@ -447,13 +447,6 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     ecs_archetype_trim(world, archetype, 1);
 }
 
-// Rows [from, end) end, the last ones of the chunk: a few are made zero at once, of many only those
-// that must be, and the others when rows are about to take their place again.
-static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
-    if (end - from > ECS_CLEAN_ROWS) chunk->clean_end = end = (from + 15) & ~15u;
-    chunk_zero(chunk, from, end);
-}
-
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
     ecs_storage* storage = world->storage;
     BASE_ASSERT(!archetype->has_ops && !storage->runway.chunk);
@@ -468,7 +461,11 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
         uint32_t end = excess < *rows ? *rows - (uint32_t)excess : 0;
         for (uint32_t row = end; row < *rows && archetype->track_count > 0; row++)
             ecs_chunk_clear_mark(chunk, row);
-        cut_rows(chunk, end, *rows);
+        // A few rows that end are made zero at once. Of many only those that must be, and the others
+        // when rows are about to take their place again.
+        uint32_t zero_end = *rows;
+        if (zero_end - end > ECS_CLEAN_ROWS) chunk->clean_end = zero_end = (end + 15) & ~15u;
+        chunk_zero(chunk, end, zero_end);
         archetype->row_count -= *rows - end;
         *rows = end;
         if (end == 0 && archetype->tail > 0) archetype->tail--;

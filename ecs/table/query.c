@@ -217,20 +217,18 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     return ECS_OK;
 }
 
-static void release_matches(ecs_world* world, ecs_query* query) {
-    for (uint32_t i = 0; i < query->match_count; i++)
-        BASE_ARRAY_RELEASE(world->allocator, query->matches[i].columns, query->term_count);
-    query->match_count = 0;
-    query->cache.entry_count = 0;
-    if (query->match_of)
-        memset(query->match_of, 0, query->match_of_capacity * sizeof *query->match_of);
-}
-
 void ecs_queries_clear(ecs_world* world) {
     for (uint32_t i = 0; i < world->storage->group_count; i++)
         world->storage->groups[i]->match_count = 0;
-    for (uint32_t i = 0; i < world->storage->query_count; i++)
-        release_matches(world, world->storage->queries[i]);
+    for (uint32_t i = 0; i < world->storage->query_count; i++) {
+        ecs_query* query = world->storage->queries[i];
+        for (uint32_t k = 0; k < query->match_count; k++)
+            BASE_ARRAY_RELEASE(world->allocator, query->matches[k].columns, query->term_count);
+        query->match_count = 0;
+        query->cache.entry_count = 0;
+        if (query->match_of)
+            memset(query->match_of, 0, query->match_of_capacity * sizeof *query->match_of);
+    }
 }
 
 static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
@@ -243,7 +241,8 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
     query->components[term] = id;
     if (id == ECS_COMPONENT_NONE) {
         if (want_of(query->access[term]) != ECS_WANT_ALL) return ECS_OK;
-        const ecs_opaque* opaque = ecs_opaque_seek(world, name);
+        const ecs_opaque* opaque =
+            ecs_opaque_seek(world->templates->opaques, world->templates->opaque_count, name);
         if (opaque)
             return BASE_REPORT_AS(
                 ECS_ERR_TYPE, reporter, NULL, 0,

@@ -7,7 +7,6 @@
 #include "table/storage.h"
 #include "type/world.h"
 
-#include <stdint.h>
 #include <string.h>
 
 // Bytes of plain values: the sizes that most components have become plain moves instead of a call.

@@ -55,11 +55,6 @@ typedef struct ecs_track_lane {
     uint32_t first, end; // items
 } ecs_track_lane;
 
-static uint32_t rows_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
-    if (chunk->written[track] != 0) return ecs_chunk_count(world->storage, chunk);
-    return ROWS_PER_MARK * (uint32_t)__builtin_popcountll(*ecs_chunk_summary(chunk, track));
-}
-
 static void add_item(ecs_world* world, ecs_track_item item) {
     ecs_tracker* tracker = world->tracker;
     BASE_ARRAY_RESERVE(world->allocator, tracker->items, tracker->item_capacity,
@@ -69,7 +64,10 @@ static void add_item(ecs_world* world, ecs_track_item item) {
 
 // A column that is marked; a long one in parts. @return about how many rows.
 static uint32_t add_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
-    const uint32_t count = rows_of(world, chunk, track);
+    const uint32_t count =
+        chunk->written[track] != 0
+            ? ecs_chunk_count(world->storage, chunk)
+            : ROWS_PER_MARK * (uint32_t)__builtin_popcountll(*ecs_chunk_summary(chunk, track));
     const bool is_cut = count > PART_ROWS && ecs_track_may_cut(chunk, track);
     if (!is_cut) add_item(world, (ecs_track_item){chunk, track, 0, count, false});
     for (uint32_t first = 0; is_cut && first < count; first += PART_ROWS) {
@@ -248,21 +246,17 @@ void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chu
     push_entity(world, &world->tracker->recreated, entity);
 }
 
-static void enter_fresh(ecs_tracker* tracker) {
-    BASE_ASSERT(tracker->fresh_count <= tracker->created.count);
-    for (; tracker->fresh_count < tracker->created.count; tracker->fresh_count++) {
-        uint32_t index = ecs_entity_index(tracker->created.items[tracker->fresh_count]);
-        base_bitset_reserve(&tracker->fresh, index + 1);
-        base_bitset_add(&tracker->fresh, index);
-    }
-}
-
 void ecs_track_step(ecs_world* world) {
     BASE_ASSERT(world->is_sealed && world->fast.walk_depth == 0);
     const ecs_storage* storage = world->storage;
     world->tracker->noticed.count = 0;
     ecs_runway_return(world);
-    enter_fresh(world->tracker);
+    ecs_tracker* tracker = world->tracker;
+    for (; tracker->fresh_count < tracker->created.count; tracker->fresh_count++) {
+        uint32_t index = ecs_entity_index(tracker->created.items[tracker->fresh_count]);
+        base_bitset_reserve(&tracker->fresh, index + 1);
+        base_bitset_add(&tracker->fresh, index);
+    }
     const bool is_done = track_by_lanes(world);
     for (uint32_t i = 0; i < storage->tracked_count && !is_done; i++) {
         const ecs_archetype* archetype = storage->tracked[i];

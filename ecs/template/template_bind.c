@@ -175,16 +175,6 @@ static void read_items(child_pass* pass, const ecs_text_node* block, ecs_contain
         read_item(pass, &nodes[at], body, depth);
 }
 
-// Bind one statement in the block of a list, array or object: an element of the component's value.
-// Faults are reported.
-static void bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
-                       const ecs_text_node* node, const ecs_type* type, void* value) {
-    child_pass pass = {binder, component, {binder->set->world->allocator}};
-    ecs_container_body* body =
-        ecs_container_open(pass.context.allocator, value, (ecs_element_type)type->id);
-    read_item(&pass, node, body, 1);
-}
-
 // Bind one component of a template: type, name in the world, flags and value. The text may give
 // only some fields of a struct.
 
@@ -336,7 +326,10 @@ static void bind_component_block(ecs_bind_pass* binder, const ecs_text_node* nod
             ecs_bind_unknown_word(binder, child);
         } else if (is_container) {
             component.is_whole = true;
-            bind_child(binder, node, child, type, value);
+            child_pass pass = {binder, node, {binder->set->world->allocator}};
+            read_item(&pass, child,
+                      ecs_container_open(pass.context.allocator, value, (ecs_element_type)type->id),
+                      1);
         } else if (child->is_block) {
             ecs_bind_fault(binder, child->line, "component '%s' (%s) cannot hold the block '%.80s'",
                            name_of(binder, node), type->name, name);

@@ -232,15 +232,6 @@ static void push_file(pack_walk* walk, pack_file* file) {
     }
 }
 
-static pack_file* add_file(pack_walk* walk, const char* path) {
-    BASE_ARRAY_RESERVE(walk->allocator, walk->files, walk->file_capacity, walk->file_count + 1);
-    pack_file* file = base_allocate_zero(walk->allocator, sizeof *file);
-    (void)base_text_copy(file->path, sizeof file->path, path);
-    base_bytes_init(&file->text, walk->allocator);
-    walk->files[walk->file_count++] = file;
-    return file;
-}
-
 // Read and parse a file, which comes next. `from` and `line` say where it is imported; NULL for the
 // root.
 static void open_file(pack_walk* walk, const char* path, const char* from, uint32_t line,
@@ -253,7 +244,11 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
         fail_pack(walk, ECS_ERR_FULL);
         return;
     }
-    pack_file* file = add_file(walk, path);
+    BASE_ARRAY_RESERVE(walk->allocator, walk->files, walk->file_capacity, walk->file_count + 1);
+    pack_file* file = base_allocate_zero(walk->allocator, sizeof *file);
+    (void)base_text_copy(file->path, sizeof file->path, path);
+    base_bytes_init(&file->text, walk->allocator);
+    walk->files[walk->file_count++] = file;
     ecs_result result = walk->source->read(walk->source->context, path, &file->text);
     spell(walk, path, shown, sizeof shown);
     if (result == ECS_OK && file->text.size <= ECS_TEXT_BYTES_MAX) {
@@ -402,13 +397,6 @@ static void take_name(pack_walk* walk, const ecs_text* tree, const ecs_text_node
     }
 }
 
-static void take_names(pack_walk* walk, const ecs_text* tree) {
-    for (uint32_t at = tree->nodes[0].child_first; at; at = tree->nodes[at].next)
-        if (!tree->nodes[at].is_block &&
-            strcmp(ecs_text_string(tree, tree->nodes[at].name), "file") == 0)
-            take_name(walk, tree, &tree->nodes[at]);
-}
-
 static void add_named(pack_walk* walk, const char* root, const char* name) {
     char path[2 * ECS_TEXT_PATH_BYTES_MAX], shown[3 * ECS_TEXT_PATH_BYTES_MAX];
     const char* slash = strrchr(root, '/');
@@ -466,7 +454,11 @@ static void step(pack_walk* walk) {
         follow_import(walk, file, task.import);
     } else {
         ecs_pack_add(walk->pack, file->path, (const char*)file->text.data, file->text.size);
-        take_names(walk, &file->tree);
+        const ecs_text* tree = &file->tree;
+        for (uint32_t at = tree->nodes[0].child_first; at; at = tree->nodes[at].next)
+            if (!tree->nodes[at].is_block &&
+                strcmp(ecs_text_string(tree, tree->nodes[at].name), "file") == 0)
+                take_name(walk, tree, &tree->nodes[at]);
         ecs_text_deinit(&file->tree);
         base_bytes_deinit(&file->text);
     }

@@ -51,8 +51,8 @@ typedef struct ecs_opaque {
     uint32_t line;
 } ecs_opaque;
 
-/// Find the first opaque component of this name in the world. @return NULL when there is none.
-const ecs_opaque* ecs_opaque_seek(const ecs_world* world, const char* component);
+/// Find the first opaque component of this name. @return NULL when there is none.
+const ecs_opaque* ecs_opaque_seek(const ecs_opaque* opaques, uint32_t count, const char* component);
 
 /// An entity of a `_scene`. Its inits lie one after another.
 typedef struct ecs_scene_entity {

@@ -276,18 +276,15 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
     opaque->line = node->line;
 }
 
-static const ecs_opaque* find_opaque(const ecs_opaque* opaques, uint32_t count,
-                                     const char* component) {
+const ecs_opaque* ecs_opaque_seek(const ecs_opaque* opaques, uint32_t count,
+                                  const char* component) {
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(opaques[i].component, component) == 0) return &opaques[i];
     return NULL;
 }
 
-const ecs_opaque* ecs_opaque_seek(const ecs_world* world, const char* component) {
-    return find_opaque(world->templates->opaques, world->templates->opaque_count, component);
-}
-
 bool ecs_opaque_is_known(const ecs_template_set* set, const char* component) {
-    return find_opaque(set->opaques, set->opaque_count, component) ||
-           ecs_opaque_seek(set->world, component);
+    const ecs_templates* templates = set->world->templates;
+    return ecs_opaque_seek(set->opaques, set->opaque_count, component) ||
+           ecs_opaque_seek(templates->opaques, templates->opaque_count, component);
 }

@@ -8,11 +8,6 @@ static const ecs_container_body* body_of(const ecs_list* list) {
     return list->own.body;
 }
 
-// Get the body for writing; it is created with the type of the list.
-static ecs_container_body* open_list(const base_allocator* allocator, ecs_list* list) {
-    return ecs_container_open(allocator, &list->own, (ecs_element_type)list->own.type);
-}
-
 void ecs_list_init(ecs_list* list, ecs_element_type element) {
     BASE_ASSERT(element > ECS_ELEMENT_NONE && element < ECS_ELEMENT_LIST);
     *list = (ecs_list){{.type = ecs_element_list_of(element)}};
@@ -44,7 +39,8 @@ ecs_result ecs_list_set(const base_allocator* allocator, ecs_list* list, uint32_
 ecs_result ecs_list_insert(const base_allocator* allocator, ecs_list* list, uint32_t index,
                            const void* value) {
     if (index > ecs_list_count(list)) return ECS_ERR_MISSING;
-    ecs_container_body* body = open_list(allocator, list);
+    ecs_container_body* body =
+        ecs_container_open(allocator, &list->own, (ecs_element_type)list->own.type);
     return ecs_container_insert(allocator, body, index, NULL, ecs_list_element(list), value);
 }
 

@@ -29,18 +29,15 @@ static void put_text(writer* out, const char* text) {
     out->target[out->size] = '\0';
 }
 
-static void put_number(writer* out, ecs_field_kind kind, const void* memory) {
-    char text[40];
-    const ecs_number number = ecs_number_get(kind, memory);
-    ecs_number_text(&number, text, sizeof text);
-    put_text(out, text);
-}
-
 static void put_field(writer* out, const ecs_field* field, const uint8_t* value) {
     uint32_t bytes = ecs_field_kind_bytes(field->kind);
     for (uint32_t i = 0; i < field->count && !out->is_cut; i++) {
         if (i) put_text(out, ",");
-        put_number(out, field->kind, value + field->offset + (size_t)i * bytes);
+        char text[40];
+        const ecs_number number =
+            ecs_number_get(field->kind, value + field->offset + (size_t)i * bytes);
+        ecs_number_text(&number, text, sizeof text);
+        put_text(out, text);
     }
 }
 

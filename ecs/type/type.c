@@ -215,10 +215,6 @@ static const char* desc_fault(const ecs_type_desc* desc, uint32_t flags) {
     return desc->size % desc->align != 0 ? "its size is not a multiple of its alignment" : NULL;
 }
 
-static uint32_t field_end(const ecs_field* field) {
-    return field->offset + field->count * ecs_field_kind_bytes(field->kind);
-}
-
 // Copy fields by rising offset, with their names after them, in one block.
 static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_desc* desc) {
     ecs_field* fields =
@@ -266,7 +262,7 @@ static bool are_apart(const ecs_field* fields, const ecs_type_desc* desc, bool* 
     for (uint32_t i = 0; i < desc->field_count; i++) {
         if (fields[i].offset < end) return false;
         *is_dense = *is_dense && fields[i].offset == end;
-        end = field_end(&fields[i]);
+        end = fields[i].offset + fields[i].count * ecs_field_kind_bytes(fields[i].kind);
     }
     *is_dense = *is_dense && end == desc->size;
     return true;

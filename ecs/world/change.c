@@ -97,13 +97,6 @@ static uint32_t count_columns(const ecs_archetype* archetype) {
     return count;
 }
 
-static uint64_t count_values(const ecs_storage* storage) {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < storage->archetype_count; i++)
-        count += storage->archetypes[i]->row_count * count_columns(storage->archetypes[i]);
-    return count;
-}
-
 static void add_entity(const ecs_world* world, const ecs_record* record, uint64_t* sums) {
     const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     const ecs_archetype* archetype = chunk->archetype;
@@ -138,7 +131,9 @@ void ecs_world_untracked_sums(const ecs_world* world, ecs_tick tick, uint32_t va
     const ecs_storage* storage = world->storage;
     const ecs_index_range *replicated = &storage->ranges[0], *local = &storage->ranges[1];
     memset(sums, 0, (ecs_component_count(world) + 1u) * sizeof *sums);
-    const uint64_t values = count_values(storage);
+    uint64_t values = 0;
+    for (uint32_t i = 0; i < storage->archetype_count; i++)
+        values += storage->archetypes[i]->row_count * count_columns(storage->archetypes[i]);
     if (values == 0) return;
     const uint64_t turns = (values + values_max - 1) / values_max, turn = tick / TURN_TICKS % turns;
     // A mirror's replicated entities have the indices that their server gave.

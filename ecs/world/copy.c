@@ -16,7 +16,6 @@
 #include "table/entity.h"
 #include "table/row.h"
 #include "table/storage.h"
-#include "table/track.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 
@@ -140,13 +139,6 @@ static void copy_cells(ecs_world* world, const ecs_type* type, void* target, con
     }
 }
 
-// What was written since the last tracking is compared again: a whole column where it was one row.
-static void copy_marks(ecs_chunk* chunk, const ecs_chunk* source, uint32_t track) {
-    memset(ecs_chunk_dirty(chunk, track), 0, chunk->dirty_words * sizeof(uint64_t));
-    *ecs_chunk_summary(chunk, track) = 0;
-    chunk->written[track] = source->written[track] != 0 || *ecs_chunk_summary(source, track) != 0;
-}
-
 static void copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* source,
                        uint32_t count) {
     const ecs_archetype* archetype = chunk->archetype;
@@ -160,7 +152,10 @@ static void copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* sour
         uint32_t shadow = archetype->column_count + track;
         if (info->size > 0)
             copy_cells(world, info->type, chunk->columns[shadow], source->columns[shadow], count);
-        copy_marks(chunk, source, track);
+        memset(ecs_chunk_dirty(chunk, track), 0, chunk->dirty_words * sizeof(uint64_t));
+        *ecs_chunk_summary(chunk, track) = 0;
+        chunk->written[track] =
+            source->written[track] != 0 || *ecs_chunk_summary(source, track) != 0;
     }
 }
 

@@ -106,18 +106,13 @@ static bool is_carried(const place* at, const ecs_field* field, const void* valu
     return false;
 }
 
-static uint32_t count_elements(const place* at) {
-    uint32_t count = 0;
-    for (uint32_t i = at->first; i < at->last; i++)
-        count += at->type->fields[i].count;
-    return at->element == UINT32_MAX ? count : 1;
-}
-
 // `object` NULL: only check.
 static bool read_elements(const ecs_world* world, const place* at, const char* text, void* object,
                           char* message) {
     const bool is_whole = at->first == 0 && at->last == at->type->field_count;
-    const uint32_t needed = count_elements(at);
+    uint32_t needed = at->element == UINT32_MAX ? 0 : 1;
+    for (uint32_t i = at->first; i < at->last && at->element == UINT32_MAX; i++)
+        needed += at->type->fields[i].count;
     char color[ECS_TEXT_COLOR_BYTES];
     ecs_text_list list = {.at = text, .world = world};
     list.is_matrix = is_whole && at->type->id == ECS_ELEMENT_M && needed > 1;

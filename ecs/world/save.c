@@ -248,16 +248,6 @@ ecs_result ecs_commands_read(ecs_restorer* load) {
 //
 //     each: handle, template, values as in commands (components first), parked events
 
-static void write_parked(const ecs_world* world, const ecs_pending* pending, base_bytes* bytes) {
-    base_bytes_write_varint(bytes, pending->parked_count);
-    for (uint32_t at = 0; at < pending->parked_bytes;) {
-        const ecs_parked_head* head = (const void*)(pending->parked + at);
-        base_bytes_write_u16(bytes, head->type);
-        ecs_type_write(&world->events->kinds[head->type - 1]->type, head + 1, bytes);
-        at += ecs_parked_bytes(head->size);
-    }
-}
-
 // Saves (save.c): nothing at all in a world where no entity waits.
 static void write_loading(const saver* save) {
     base_bytes* bytes = save->bytes;
@@ -272,7 +262,13 @@ static void write_loading(const saver* save) {
         for (uint32_t i = 0; i < pending->value_count; i++)
             write_value(save, ecs_component_type(save->world, pending->values[i].component),
                         pending->values[i].cell);
-        write_parked(save->world, pending, bytes);
+        base_bytes_write_varint(bytes, pending->parked_count);
+        for (uint32_t i = 0; i < pending->parked_bytes;) {
+            const ecs_parked_head* head = (const void*)(pending->parked + i);
+            base_bytes_write_u16(bytes, head->type);
+            ecs_type_write(&save->world->events->kinds[head->type - 1]->type, head + 1, bytes);
+            i += ecs_parked_bytes(head->size);
+        }
     }
 }
 

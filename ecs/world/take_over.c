@@ -5,7 +5,6 @@
 // free indices their generations, rows their order: who takes over the same world gets the same
 // bits. What the game does not have any more stays behind; what is new begins with its default.
 #include "base/assert.h"
-#include "base/hash.h"
 #include "ecs/save.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
@@ -26,14 +25,6 @@ typedef struct mover {
     ecs_component_id components[ECS_COMPONENTS_MAX + 1]; // by id here: the one in `from`
     ecs_template_id templates[ECS_TEMPLATES_MAX + 1];    // by id in `from`: the one here
 } mover;
-
-static void find_components(mover* self) {
-    for (uint32_t id = 1; id <= ecs_component_count(self->world); id++) {
-        const ecs_component* component = ecs_component_get(self->world, (ecs_component_id)id);
-        self->components[id] =
-            ecs_component_seek(self->from, component->name, component->name_hash);
-    }
-}
 
 static ecs_template_id find_template(const mover* self, const ecs_template* template_) {
     ecs_template_id parts[ECS_TEMPLATE_PARTS_MAX];
@@ -146,13 +137,6 @@ static ecs_result move_rows(mover* self) {
     return result;
 }
 
-static ecs_result move_indices(mover* self) {
-    base_bytes_clear(&self->bytes);
-    ecs_storage_write_indices(self->from, &self->bytes);
-    base_reader reader = base_reader_make(self->bytes.data, self->bytes.size);
-    return ecs_storage_read_indices(self->world, &reader);
-}
-
 static bool move_events(mover* self) {
     ecs_event_walk walk = {.at = self->from->events->head};
     for (const uint8_t* payload; (payload = ecs_events_next(self->from->events, &walk)) != NULL;) {
@@ -167,11 +151,18 @@ static bool move_events(mover* self) {
 }
 
 static ecs_result move_all(mover* self) {
-    find_components(self);
+    for (uint32_t id = 1; id <= ecs_component_count(self->world); id++) {
+        const ecs_component* component = ecs_component_get(self->world, (ecs_component_id)id);
+        self->components[id] =
+            ecs_component_seek(self->from, component->name, component->name_hash);
+    }
     for (uint32_t id = 1; id <= ecs_template_count(self->from); id++)
         self->templates[id] =
             find_template(self, ecs_template_get(self->from, (ecs_template_id)id));
-    ecs_result result = move_indices(self);
+    base_bytes_clear(&self->bytes);
+    ecs_storage_write_indices(self->from, &self->bytes);
+    base_reader reader = base_reader_make(self->bytes.data, self->bytes.size);
+    ecs_result result = ecs_storage_read_indices(self->world, &reader);
     if (result == ECS_OK) result = move_rows(self);
     // Last: what enters the lists of members has to leave them.
     if (result == ECS_OK && !move_events(self)) result = ECS_ERR_FULL;

@@ -47,16 +47,6 @@ static void reset_ranges(ecs_world* world) {
 // Of all worlds: it is never written.
 static const ecs_record_page ZERO_PAGE;
 
-static void init_storage(ecs_world* world) {
-    BASE_ASSERT(!world->storage->zero_page);
-    ecs_storage* storage = world->storage;
-    storage->zero_page = (ecs_record_page*)(uintptr_t)&ZERO_PAGE;
-    for (uint32_t i = 0; i < ECS_PAGES; i++)
-        storage->pages[i] = storage->zero_page;
-    world->fast.pages = storage->pages;
-    reset_ranges(world);
-}
-
 void ecs_storage_clear(ecs_world* world) {
     ecs_storage* storage = world->storage;
     const base_allocator* allocator = world->allocator;
@@ -271,14 +261,6 @@ static bool are_limits_valid(const ecs_world_config* config) {
     return true;
 }
 
-static void copy_tags(ecs_world* world, const ecs_world_config* config) {
-    BASE_ASSERT(config->tag_count <= ECS_TAGS_MAX);
-    world->tags = base_allocate_zero(world->allocator, config->tag_count * sizeof *world->tags);
-    world->tag_count = config->tag_count;
-    for (uint32_t i = 0; i < config->tag_count; i++)
-        memcpy(world->tags[i], config->tags[i], strlen(config->tags[i]));
-}
-
 ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
     *world = NULL;
     if (!are_limits_valid(config)) return ECS_ERR_FULL;
@@ -286,8 +268,18 @@ ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
     made->limits = config->limits;
     made->rng = base_rng_make(config->seed, 0);
     made->is_mirror = config->is_mirror;
-    init_storage(made);
-    copy_tags(made, config);
+    BASE_ASSERT(!made->storage->zero_page);
+    ecs_storage* storage = made->storage;
+    storage->zero_page = (ecs_record_page*)(uintptr_t)&ZERO_PAGE;
+    for (uint32_t i = 0; i < ECS_PAGES; i++)
+        storage->pages[i] = storage->zero_page;
+    made->fast.pages = storage->pages;
+    reset_ranges(made);
+    BASE_ASSERT(config->tag_count <= ECS_TAGS_MAX);
+    made->tags = base_allocate_zero(made->allocator, config->tag_count * sizeof *made->tags);
+    made->tag_count = config->tag_count;
+    for (uint32_t i = 0; i < config->tag_count; i++)
+        memcpy(made->tags[i], config->tags[i], strlen(config->tags[i]));
     ecs_types_init(made);
     ecs_templates_init(made);
     ecs_systems_init(made);

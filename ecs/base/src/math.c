@@ -29,10 +29,6 @@ static bool is_finite(double value) {
     return value - value == 0;
 }
 
-static bool is_nan(double value) {
-    return value != value;
-}
-
 float base_sqrt(float value) {
     return value >= 0 ? __builtin_sqrtf(value) : not_a_number;
 }
@@ -125,7 +121,7 @@ float base_atan2(float y, float x) {
 }
 
 int64_t base_round_i64(double value) {
-    if (is_nan(value)) return 0;
+    if (value != value) return 0;
     if (value >= 0x1p63) return INT64_MAX;
     if (value <= -0x1p63) return INT64_MIN;
     int64_t whole = (int64_t)value;
