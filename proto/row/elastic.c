@@ -39,7 +39,7 @@ bool proto_elastic_steps(const proto_quant* quant, uint64_t word, uint32_t grid,
     return (double)*steps == value && (*steps != 0 || word == 0);
 }
 
-int64_t proto_elastic_nearest(const proto_quant* quant, uint64_t word, uint32_t grid) {
+static int64_t nearest_steps(const proto_quant* quant, uint64_t word, uint32_t grid) {
     const int64_t most = ROW_STEPS_LIMIT - 1;
     const double value = value_of(quant, word) * (double)(1u << grid);
     if (!(value > (double)-most)) return value < 0 ? -most : 0;
@@ -174,6 +174,6 @@ row_elastic_word proto_elastic_word_of(const proto_quant* quant, uint32_t grid, 
     row_elastic_word own = {.quant = quant, .grid = grid, .expected = expected};
     own.is_on_grid = proto_elastic_steps(quant, base, grid, &own.steps);
     if (!own.is_on_grid || !proto_elastic_steps(quant, expected, grid, &own.steps))
-        own.steps = proto_elastic_nearest(quant, expected, grid);
+        own.steps = nearest_steps(quant, expected, grid);
     return own;
 }

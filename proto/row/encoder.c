@@ -75,16 +75,11 @@ static void write_mask(row_encoder* e, uint64_t mask, uint32_t count, bool is_fi
     }
 }
 
-// Of a mixed or elastic component.
-static bool is_warm_or_live(const row_encoder* e, uint32_t c) {
-    return (e->moved & e->layout->plan.parts[c].words) && !(e->cooled >> c & 1);
-}
-
 static bool is_quiet(const row_encoder* e, uint32_t c) {
     const proto_layout_part* part = &e->layout->plan.parts[c];
     if (e->ticks == 0) return part->words != 0;
     if (part->shape == SHAPE_MIXED || part->shape == SHAPE_ELASTIC)
-        return part->words != 0 && !is_warm_or_live(e, c);
+        return part->words != 0 && (!(e->moved & part->words) || (e->cooled >> c & 1));
     return part->words != 0 && e->plans[c].kind == ROW_QUIET;
 }
 
@@ -663,18 +658,13 @@ static bool begin_row(row_encoder* e, const proto_layout* layout, const proto_pa
     return true;
 }
 
-// After each component the next one is expected to surprise half as much.
-static void calm(row_encoder* e, uint32_t from, uint32_t to) {
-    for (uint32_t count = to - from; count > 0 && e->surprise != 0; count--)
-        e->surprise /= 2;
-}
-
 static void write_components(row_encoder* e) {
     uint32_t last = 0;
     for (uint64_t left = e->coded; left; left &= left - 1) {
         uint32_t place = (uint32_t)__builtin_ctzll(left), c = e->layout->order[place];
         const proto_layout_part* part = &e->layout->plan.parts[c];
-        if (e->surprise != 0) calm(e, last, place);
+        for (; last < place && e->surprise != 0; last++) // after each component by half
+            e->surprise /= 2;
         last = place;
         uint32_t kind = part->shape == SHAPE_MIXED ? ROW_QUIET : e->plans[c].kind;
         if (part->shape == SHAPE_ROTATION) {

@@ -12,11 +12,6 @@ enum { LINEAR_BITS_MIN = 3, ENTITY_BITS_MAX = 50, SIGN_BITS = 1, DRIVEN_BITS_MAX
 // this fit 64 bits.
 #define DRIVE_MAX 268435456.0
 
-static bool is_linear(const proto_quant* quant) {
-    bool is_float = quant->kind == PROTO_F32 || quant->kind == PROTO_F64;
-    return is_float && !quant->is_exact && quant->bits >= LINEAR_BITS_MIN;
-}
-
 static row_shape shape_of(const proto_layout* layout, const proto_row_component* component) {
     const proto_row_field* fields = &layout->fields[component->field_first];
     if (component->field_count == 0) return SHAPE_EMPTY;
@@ -31,8 +26,10 @@ static row_shape shape_of(const proto_layout* layout, const proto_row_component*
     }
     uint32_t linear = 0, elastic = 0, count = component->field_count;
     for (uint32_t i = 0; i < count; i++) {
-        linear += is_linear(&fields[i].quant);
-        elastic += fields[i].quant.is_elastic;
+        const proto_quant* quant = &fields[i].quant;
+        linear += (quant->kind == PROTO_F32 || quant->kind == PROTO_F64) && !quant->is_exact &&
+                  quant->bits >= LINEAR_BITS_MIN;
+        elastic += quant->is_elastic;
     }
     return linear == count ? SHAPE_LINEAR : elastic == count ? SHAPE_ELASTIC : SHAPE_MIXED;
 }
@@ -114,15 +111,6 @@ static void check_layout(const proto_layout* layout) {
         BASE_ASSERT(quant->q_max <= row_mask(quant->bits));
         BASE_ASSERT(quant->is_exact || quant->step > 0);
     }
-}
-
-// Components without a source first, then those with one; each group in name order.
-static void set_order(proto_layout* layout) {
-    uint32_t count = 0;
-    for (uint32_t pass = 0; pass < 2; pass++)
-        for (uint32_t c = 0; c < layout->component_count; c++)
-            if (layout->components[c].is_driven == (pass == 1)) layout->order[count++] = (uint8_t)c;
-    BASE_ASSERT(count == layout->component_count);
 }
 
 // ---- the plan of the encoder ----
@@ -294,7 +282,12 @@ void proto_layout_finish(proto_layout* layout) {
         bits = layout->fields[f].quant.bits;
         layout->word_bytes[f] = bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
     }
-    set_order(layout);
+    // Components without a source first, then those with one; each group in name order.
+    uint32_t count = 0;
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t c = 0; c < layout->component_count; c++)
+            if (layout->components[c].is_driven == (pass == 1)) layout->order[count++] = (uint8_t)c;
+    BASE_ASSERT(count == layout->component_count);
     set_place(layout);
     make_plan(layout);
 }

@@ -117,17 +117,6 @@ uint64_t proto_quant_wrap(const proto_quant* quant, double q) {
     return whole >= words ? 0 : (uint64_t)whole;
 }
 
-// The value's own bits, little-endian as rows are. A narrow signed value is not sign-extended.
-static uint64_t read_raw(proto_kind kind, const void* value) {
-    uint64_t raw = 0;
-    memcpy(&raw, value, kind_bytes[kind]);
-    return raw;
-}
-
-static void write_raw(proto_kind kind, uint64_t raw, void* value) {
-    memcpy(value, &raw, kind_bytes[kind]);
-}
-
 uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
     if (q >= quant->q_max) q = quant->q_max;
     if (!quant->is_exact) return q;
@@ -169,7 +158,8 @@ uint64_t proto_quantise(const proto_quant* quant, const void* value) {
         memcpy(&narrow, value, sizeof narrow);
         return proto_quantise_double(quant, (double)narrow);
     }
-    uint64_t raw = read_raw(quant->kind, value);
+    uint64_t raw = 0;
+    memcpy(&raw, value, kind_bytes[quant->kind]);
     if (quant->kind == PROTO_BOOL) return raw != 0;
     if (quant->is_exact) return proto_quant_canonical(quant, raw);
     return is_float(quant->kind) ? quantise_float(quant, raw) : quantise_whole(quant, raw);
@@ -184,12 +174,11 @@ void proto_dequantise(const proto_quant* quant, uint64_t q, void* value) {
         return;
     }
     q = proto_quant_canonical(quant, q);
-    if (quant->is_exact) {
-        write_raw(quant->kind, q, value);
-    } else if (quant->kind == PROTO_F64) {
+    if (quant->kind == PROTO_F64 && !quant->is_exact) {
         double wide = quant->min + (double)q * quant->step;
         memcpy(value, &wide, sizeof wide);
-    } else {
-        write_raw(quant->kind, (uint64_t)(int64_t)quant->min + q, value);
+        return;
     }
+    if (!quant->is_exact) q += (uint64_t)(int64_t)quant->min;
+    memcpy(value, &q, kind_bytes[quant->kind]);
 }

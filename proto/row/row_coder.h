@@ -172,8 +172,6 @@ typedef struct row_elastic_word {
 
 /// Find the steps of a word on a grid of 2^-grid. @return false: it is between them, too far, -0.
 bool proto_elastic_steps(const proto_quant* quant, uint64_t word, uint32_t grid, int64_t* steps);
-/// The steps nearest to a word, within the limit.
-int64_t proto_elastic_nearest(const proto_quant* quant, uint64_t word, uint32_t grid);
 /// The word of `steps`, which are within the limit.
 uint64_t proto_elastic_word(const proto_quant* quant, int64_t steps, uint32_t grid);
 /// The grid of a component: the finest that an elastic word of its bases is on.

@@ -474,10 +474,6 @@ static inline uint32_t code_symbol(proto_solo_coder* coder, const mix* m, uint32
 
 // ---- numbers ----
 
-static uint32_t length_of(uint64_t size) {
-    return 64 - (uint32_t)__builtin_clzll(size);
-}
-
 // The modelled part of a number that is not 0, 12 bits: length (6; 64 is 0), sign, three bits below
 // the highest one.
 typedef struct number_head {
@@ -608,7 +604,7 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
     uint32_t low = 0;
     if (!is_read && value != 0) {
         size = row_magnitude(value);
-        head = (number_head){.length = length_of(size), .sign = value < 0};
+        head = (number_head){.length = 64 - (uint32_t)__builtin_clzll(size), .sign = value < 0};
         low = low_bits(&head);
         head.high = (uint32_t)(low > 0 ? size >> low : size << (HEAD_BITS - head.length)) & 7;
     }

@@ -206,14 +206,6 @@ static bool is_along_better(const solo_row* r) {
     return along < line;
 }
 
-// Keep the motion of this row for those that follow.
-static void keep_motion(solo_row* r) {
-    proto_solo_near* own = r->own;
-    if (!own) return;
-    find_motion(r, r->coder.base, r->coder.row, &own->now);
-    r->solo->near_count++;
-}
-
 // ---- numbers ----
 
 static bool is_read(const solo_row* r) {
@@ -796,5 +788,7 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     r.has_along = moved > 0 && proto_solo_expects(coder, PROTO_SOLO_ALONG, about);
     code_components(&r, quiet, motion);
     if (moved > 0) proto_solo_add_fact(coder, PROTO_SOLO_ALONG, about, is_along_better(&r));
-    keep_motion(&r);
+    if (!r.own) return;
+    find_motion(&r, r.coder.base, r.coder.row, &r.own->now);
+    r.solo->near_count++;
 }
