@@ -95,16 +95,6 @@ static double measure_loss(const net_playout* playout, uint64_t now_us, ecs_tick
     return span > count ? 1.0 - count / span : 0;
 }
 
-// The smallest step of the window. A step as long as a server's silence is ignored.
-static void learn_step(net_playout* playout, uint64_t now_us) {
-    uint32_t least = NET_SEND_DIVISOR_MAX;
-    for (uint32_t i = 0; i < playout->sample_count; i++) {
-        const net_playout_sample* sample = &playout->samples[i];
-        if (is_in_window(sample, now_us) && sample->left_out < least) least = sample->left_out;
-    }
-    if (least < NET_SEND_DIVISOR_MAX) playout->step = 1.0 + least;
-}
-
 static void learn(net_playout* playout, uint64_t now_us) {
     double largest[LATE_MAX];
     for (uint32_t i = 0; i < LATE_MAX; i++)
@@ -124,7 +114,13 @@ static void learn(net_playout* playout, uint64_t now_us) {
     playout->offset_us = smallest;
     playout->late_us = largest[count * LATE_PER_MILLE / 1000u] - smallest;
     playout->loss = measure_loss(playout, now_us, oldest, newest);
-    learn_step(playout, now_us);
+    // The smallest step of the window. A step as long as a server's silence is ignored.
+    uint32_t least = NET_SEND_DIVISOR_MAX;
+    for (uint32_t i = 0; i < playout->sample_count; i++) {
+        const net_playout_sample* sample = &playout->samples[i];
+        if (is_in_window(sample, now_us) && sample->left_out < least) least = sample->left_out;
+    }
+    if (least < NET_SEND_DIVISOR_MAX) playout->step = 1.0 + least;
 }
 
 void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out) {

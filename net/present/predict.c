@@ -38,13 +38,6 @@
 
 // ---- create and destroy ----
 
-static net_result create_match(net_predict* predict, const net_module* module) {
-    net_match_config config = net_match_config_default(module);
-    config.allocator = predict->owner.from;
-    config.role = NET_ROLE_PREDICT;
-    return net_match_create(&config, &predict->reporter, &predict->match);
-}
-
 net_result net_predict_create(const base_allocator* allocator, const net_module* module,
                               const base_reporter* reporter, net_predict** out) {
     BASE_ASSERT(module && module->game && out);
@@ -54,7 +47,10 @@ net_result net_predict_create(const base_allocator* allocator, const net_module*
     predict->game = module->game;
     if (reporter) predict->reporter = *reporter;
     net_predict_shown_init(&predict->shown, &predict->owner.allocator);
-    net_result result = create_match(predict, module);
+    net_match_config config = net_match_config_default(module);
+    config.allocator = allocator;
+    config.role = NET_ROLE_PREDICT;
+    net_result result = net_match_create(&config, &predict->reporter, &predict->match);
     if (result) {
         net_predict_destroy(predict);
         return result;
@@ -75,13 +71,6 @@ static void stop_prediction(net_predict* predict) {
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++)
         predict->slots[i].tick = 0;
     net_predict_shown_clear(&predict->shown);
-}
-
-// After a failure the own entities are shown as they arrive.
-static void fail_prediction(net_predict* predict, const char* text) {
-    stop_prediction(predict);
-    if (!predict->has_failed) base_report(&predict->reporter, NULL, 0, "prediction: %s", text);
-    predict->has_failed = true;
 }
 
 void net_predict_begin(net_predict* predict, net_match* mirror) {
@@ -434,7 +423,11 @@ static void correct(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     double part = part_at(predict, now_us);
     net_predict_shown_keep(&predict->shown, part);
     if (!restore(predict, tick, input_used, owed)) {
-        fail_prediction(predict, "its world cannot be restored");
+        // After a failure the own entities are shown as they arrive.
+        stop_prediction(predict);
+        if (!predict->has_failed)
+            base_report(&predict->reporter, NULL, 0, "prediction: its world cannot be restored");
+        predict->has_failed = true;
         return;
     }
     const double off = net_predict_shown_correct(&predict->shown, part);
@@ -463,19 +456,14 @@ static bool has_new_structure(net_predict* predict) {
            concerns_any(predict, changes.recreated, changes.recreated_count);
 }
 
-// Is there a player and an input to predict from?
-static bool can_predict(const net_predict* predict, uint32_t input_used) {
-    return predict->player != ECS_ENTITY_NONE &&
-           ecs_is_alive(net_match_world(predict->mirror), predict->player) &&
-           input_used <= predict->input_newest &&
-           predict->input_newest - input_used <= NET_PREDICT_TICKS_MAX;
-}
-
 void net_predict_state(net_predict* predict, ecs_tick tick, uint32_t input_used,
                        uint32_t input_repeats, bool has_row) {
     if (predict->has_failed || !predict->mirror || tick < predict->tick_state) return;
     predict->tick_state = tick;
-    if (!can_predict(predict, input_used)) {
+    if (predict->player == ECS_ENTITY_NONE ||
+        !ecs_is_alive(net_match_world(predict->mirror), predict->player) ||
+        input_used > predict->input_newest ||
+        predict->input_newest - input_used > NET_PREDICT_TICKS_MAX) {
         stop_prediction(predict);
         return;
     }

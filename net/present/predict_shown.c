@@ -63,15 +63,6 @@ static const net_shown_item* find_item(const net_shown_tick* tick, ecs_entity en
 
 // ---- a component's floats ----
 
-static uint32_t count_floats(const ecs_type* type) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        ecs_field_kind kind = type->fields[i].kind;
-        if (kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64) count += type->fields[i].count;
-    }
-    return count;
-}
-
 static void read_floats(const ecs_type* type, const void* memory, double* values) {
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
@@ -135,7 +126,10 @@ static void add_entity(const net_predict_shown* shown, net_shown_tick* tick, con
         if ((part->flags & ECS_COMPONENT_INTERPOLATED) == 0) continue;
         if (find_item(tick, entity, part->component)) continue; // listed twice
         const ecs_type* type = type_of(world, part->component);
-        uint32_t floats = count_floats(type);
+        uint32_t floats = 0;
+        for (uint32_t k = 0; k < type->field_count; k++)
+            if (type->fields[k].kind == ECS_FIELD_F32 || type->fields[k].kind == ECS_FIELD_F64)
+                floats += type->fields[k].count;
         const void* memory = ecs_find(world, entity, part->component);
         if (floats == 0 || !memory) continue;
         reserve(shown, tick, tick->item_count + 1, tick->value_count + floats);

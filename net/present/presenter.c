@@ -158,14 +158,6 @@ void net_presenter_destroy(net_presenter* presenter) {
 
 // ---- frames ----
 
-static bool cover_component(net_presenter* presenter, const net_predicted* predicted,
-                            ecs_component_id component) {
-    ecs_world* world = net_match_world(presenter->match);
-    return ecs_find(world, predicted->entity, component) &&
-           net_predict_value(presenter->predict, predicted->entity, component, predicted->weight,
-                             ecs_get_mut(world, predicted->entity, component));
-}
-
 static void cover(net_presenter* presenter, const net_predicted* predicted) {
     BASE_ASSERT(presenter->covered_count < NET_PREDICTED_MAX);
     ecs_world* world = net_match_world(presenter->match);
@@ -176,7 +168,11 @@ static void cover(net_presenter* presenter, const net_predicted* predicted) {
     for (uint32_t i = 0; i < template_->component_count; i++) {
         const ecs_template_component* component = &template_->components[i];
         if (!(component->flags & ECS_COMPONENT_INTERPOLATED)) continue;
-        if (cover_component(presenter, predicted, component->component)) is_covered = true;
+        const ecs_component_id id = component->component;
+        is_covered |=
+            ecs_find(world, predicted->entity, id) &&
+            net_predict_value(presenter->predict, predicted->entity, id, predicted->weight,
+                              ecs_get_mut(world, predicted->entity, id));
     }
     if (is_covered) presenter->covered[presenter->covered_count++] = predicted->entity;
 }

@@ -143,21 +143,9 @@ void net_scene_gone(net_scene* scene, ecs_entity entity, ecs_tick tick) {
 void net_scene_packet(net_scene* scene, ecs_tick tick) {
     if (tick > NET_SCENE_TICK_MAX) return;
     if (scene->has_packet && tick + NET_SCENE_TICKS <= scene->newest) return;
-    if (!scene->has_packet || tick > scene->newest) {
-        ecs_tick first = scene->has_packet ? scene->newest + 1 : tick;
-        if (!scene->has_packet || tick - scene->newest >= NET_SCENE_TICKS) {
-            memset(scene->received, 0, sizeof scene->received);
-            first = tick;
-        }
-        for (ecs_tick t = first; t <= tick; t++) {
-            uint32_t bit = (uint32_t)(t % NET_SCENE_TICKS);
-            scene->received[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
-        }
-        scene->newest = tick;
-        scene->has_packet = true;
-    }
-    uint32_t bit = (uint32_t)(tick % NET_SCENE_TICKS);
-    scene->received[bit / 64] |= UINT64_C(1) << (bit % 64);
+    scene->received[tick % NET_SCENE_TICKS] = tick;
+    if (!scene->has_packet || tick > scene->newest) scene->newest = tick;
+    scene->has_packet = true;
 }
 
 void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {

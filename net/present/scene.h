@@ -138,8 +138,8 @@ struct net_scene {
     uint32_t link_capacity;
     net_scene_shape** shapes; ///< [template id of the view]
     uint32_t shape_capacity;
-    uint64_t received[NET_SCENE_TICKS / 64];
-    ecs_tick newest; ///< of any packet
+    ecs_tick received[NET_SCENE_TICKS]; ///< [tick % NET_SCENE_TICKS]
+    ecs_tick newest;                    ///< of any packet
     bool has_packet;
     net_event_inbox_entry* events;
     uint32_t event_count, event_capacity;
@@ -154,8 +154,6 @@ struct net_scene {
 /// be looked at again although no new sample exists.
 BASE_MUST_USE net_result net_scene_place(net_scene* scene, uint32_t index, double moment,
                                          bool is_final, bool* is_active);
-/// Release the memory of a slot that shows nothing.
-void net_scene_slot_release(net_scene* scene, net_scene_slot* slot);
 
 /// The history of one replicated index, by rising tick: its rows, and ticks at which it was
 /// empty. The rows are of any incarnation, so they differ in length: entries are as long as the

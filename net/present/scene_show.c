@@ -29,8 +29,7 @@ static ecs_tick net_scene_received(const net_scene* scene, ecs_tick after, ecs_t
         // A tick that is too old to be remembered counts as received: at worst an entity waits a
         // little.
         if (scene->newest - tick >= NET_SCENE_TICKS) return tick;
-        uint32_t bit = (uint32_t)(tick % NET_SCENE_TICKS);
-        if (scene->received[bit / 64] >> (bit % 64) & 1) return tick;
+        if (scene->received[tick % NET_SCENE_TICKS] == tick) return tick;
     }
     return after;
 }
@@ -270,13 +269,6 @@ static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_
     return is_moving;
 }
 
-void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
-    net_tick_ring_deinit(&slot->samples, &scene->pool.allocator);
-    BASE_ARRAY_RELEASE(&scene->pool.allocator, slot->applied, slot->applied_words);
-    slot->applied = NULL;
-    slot->applied_words = 0;
-}
-
 net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool is_final,
                            bool* is_active) {
     BASE_ASSERT(index < scene->slot_capacity && is_active);
@@ -298,7 +290,12 @@ net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool
     *is_active = has_next;
     if (slot->handle == ECS_ENTITY_NONE) {
         // Nothing is shown and no sample is to come.
-        if (!has_next) net_scene_slot_release(scene, slot);
+        if (!has_next) {
+            net_tick_ring_deinit(&slot->samples, &scene->pool.allocator);
+            BASE_ARRAY_RELEASE(&scene->pool.allocator, slot->applied, slot->applied_words);
+            slot->applied = NULL;
+            slot->applied_words = 0;
+        }
         return NET_OK;
     }
     const net_scene_shape* shape = scene->shapes[slot->entry->id];
