@@ -120,11 +120,6 @@ static bool advance(net_mirror* mirror, uint16_t seq) {
     return true;
 }
 
-static void mark(net_mirror* mirror, uint32_t slot) {
-    BASE_ASSERT(slot / 64 < mirror->listed_capacity);
-    mirror->listed[slot / 64] |= UINT64_C(1) << (slot % 64);
-}
-
 static uint32_t put_gap(uint8_t* gaps, uint32_t gap) {
     uint32_t count = 0;
     for (; gap >= GAP_MORE; gap >>= GAP_BITS)
@@ -156,8 +151,11 @@ void net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick) {
                        mirror->record_count * GAP_BYTES_MAX);
     BASE_ARRAY_RESERVE(own, mirror->listed, mirror->listed_capacity,
                        mirror->record_count > 0 ? mirror->slots.count / 64 : 0);
-    for (uint32_t i = 0; i < mirror->record_count; i++)
-        if (mirror->records[i].kind != NET_MIRROR_DESTROY) mark(mirror, mirror->records[i].slot);
+    for (uint32_t i = 0; i < mirror->record_count; i++) {
+        const uint32_t slot = mirror->records[i].slot;
+        if (mirror->records[i].kind != NET_MIRROR_DESTROY)
+            mirror->listed[slot / 64] |= UINT64_C(1) << (slot % 64);
+    }
     uint32_t size = take_marks(mirror);
     BASE_ARRAY_RESERVE(&mirror->pool.allocator, packet->gaps, packet->gaps_capacity, size);
     if (size > 0) memcpy(packet->gaps, mirror->gaps, size);

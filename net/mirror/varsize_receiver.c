@@ -59,20 +59,6 @@ static void release_value(net_varsize_receiver* receiver, const waiting_value* v
                  value->message.size);
 }
 
-typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
-
-static value_fate find_fate(const net_varsize_receiver* receiver,
-                            const net_varsize_message* message) {
-    ecs_entity handle = ECS_ENTITY_NONE;
-    ecs_tick tick = 0;
-    if (!receiver->config.known(receiver->config.known_context, ecs_entity_index(message->handle),
-                                &handle, &tick) ||
-        tick < message->since)
-        return VALUE_WAITS;
-    if (handle == message->handle) return VALUE_APPLIES;
-    return tick > message->since ? VALUE_DROPS : VALUE_WAITS;
-}
-
 // A component that the entity lacks, or a world that could not load it, is no fault of the
 // connection.
 static void apply(net_varsize_receiver* receiver, const net_varsize_message* message,
@@ -88,6 +74,22 @@ static void apply(net_varsize_receiver* receiver, const net_varsize_message* mes
                                        bytes, message->size) == NET_OK;
     receiver->counters.applied += is_applied;
     receiver->counters.dropped += !is_applied;
+}
+
+// @return false: it waits.
+static bool settle(net_varsize_receiver* receiver, const net_varsize_message* message,
+                   ecs_component_id component) {
+    const net_varsize_receiver_config* config = &receiver->config;
+    ecs_entity handle = ECS_ENTITY_NONE;
+    ecs_tick tick = 0;
+    if (!config->known(config->known_context, ecs_entity_index(message->handle), &handle, &tick) ||
+        tick < message->since || (tick == message->since && handle != message->handle))
+        return false;
+    if (handle == message->handle)
+        apply(receiver, message, component);
+    else
+        receiver->counters.dropped++;
+    return true;
 }
 
 static void forget(net_varsize_receiver* receiver, const net_varsize_message* message) {
@@ -179,17 +181,7 @@ net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
     }
     receiver->version = message->version;
     forget(receiver, message);
-    switch (find_fate(receiver, message)) {
-    case VALUE_APPLIES:
-        apply(receiver, message, component);
-        break;
-    case VALUE_DROPS:
-        receiver->counters.dropped++;
-        break;
-    case VALUE_WAITS:
-        keep(receiver, message, component);
-        break;
-    }
+    if (!settle(receiver, message, component)) keep(receiver, message, component);
     return NET_OK;
 }
 
@@ -197,16 +189,10 @@ void net_varsize_receiver_tick(net_varsize_receiver* receiver) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < receiver->waiting_count; i++) {
         waiting_value* value = &receiver->waiting[i];
-        value_fate fate = find_fate(receiver, &value->message);
-        if (fate == VALUE_WAITS) {
-            receiver->waiting[kept++] = *value;
-            continue;
-        }
-        if (fate == VALUE_APPLIES)
-            apply(receiver, &value->message, value->component);
+        if (settle(receiver, &value->message, value->component))
+            release_value(receiver, value);
         else
-            receiver->counters.dropped++;
-        release_value(receiver, value);
+            receiver->waiting[kept++] = *value;
     }
     receiver->waiting_count = kept;
 }
