@@ -40,18 +40,18 @@ static net_result fail_copy(const copy* self) {
     return NET_ERR_IO;
 }
 
-static const net_log_keyframe* find_keyframe(const copy* self, ecs_tick tick) {
+static const net_log_keyframe* newest_keyframe(const net_log_reader* reader, ecs_tick tick) {
     uint32_t count;
-    const net_log_keyframe* keyframes = net_log_reader_keyframes(self->reader, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (keyframes[i].tick == tick) return &keyframes[i];
-    return NULL;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
+    while (count > 0 && keyframes[count - 1].tick > tick)
+        count--;
+    return count > 0 ? &keyframes[count - 1] : NULL;
 }
 
 // One that is damaged is left out, but for the first, without which there is no log.
 static net_result copy_keyframe(copy* self, const net_log_keyframe* keyframe, bool is_first) {
-    const ecs_tick tick = keyframe ? keyframe->tick : 0;
-    base_bytes* save = keyframe ? net_log_file_begin_keyframe(self->file, tick) : NULL;
+    const ecs_tick tick = keyframe->tick;
+    base_bytes* save = net_log_file_begin_keyframe(self->file, tick);
     if (!save) return is_first ? NET_ERR_DAMAGED : NET_OK;
     net_result result = net_log_keyframe_read(self->reader, keyframe, save);
     if (result == NET_OK) net_log_file_end_keyframe(self->file, tick);
@@ -89,11 +89,6 @@ static net_result create_file(copy* self, ecs_tick start) {
     return result;
 }
 
-static net_result begin_file(copy* self, const net_log_keyframe* start) {
-    const net_result result = create_file(self, start->tick);
-    return result == NET_OK && start->tick > 0 ? copy_keyframe(self, start, true) : result;
-}
-
 static net_result append(copy* self, net_log_kind kind, ecs_tick tick, const void* body,
                          size_t size) {
     net_log_draft* draft = net_log_file_begin(self->file);
@@ -105,22 +100,17 @@ static net_result append(copy* self, net_log_kind kind, ecs_tick tick, const voi
     return NET_OK;
 }
 
-static void keep(copy* self, const net_log_record* record) {
-    base_bytes_write_u32(&self->tick, (uint32_t)record->kind);
-    base_bytes_write_u32(&self->tick, (uint32_t)record->body_bytes);
-    base_bytes_write(&self->tick, record->body, record->body_bytes);
-}
-
 // All records of a whole tick. `end` borrows from the cursor, which keyframes do not disturb.
 static net_result append_tick(copy* self, const net_log_record* end) {
     base_reader records = base_reader_make(self->tick.data, self->tick.size);
+    const net_log_keyframe* keyframe = newest_keyframe(self->reader, end->tick);
     net_result result = NET_OK;
     while (result == NET_OK && base_reader_left(&records) > 0) {
         const net_log_kind kind = (net_log_kind)base_reader_u32(&records);
         const uint32_t size = base_reader_u32(&records);
         const uint8_t* body = base_reader_skip(&records, size);
-        if (kind == NET_LOG_KIND_END)
-            result = copy_keyframe(self, find_keyframe(self, end->tick), false);
+        if (kind == NET_LOG_KIND_END && keyframe && keyframe->tick == end->tick)
+            result = copy_keyframe(self, keyframe, false);
         if (result == NET_OK) result = append(self, kind, end->tick, body, size);
     }
     base_bytes_clear(&self->tick);
@@ -172,13 +162,18 @@ static net_result copy_records(copy* self) {
         if (is_behind && record.kind == NET_LOG_KIND_END) self->result->next_tick = start.tick + 1;
         if (self->result->next_tick > 0) break;
         if (is_behind) continue;
-        if (!self->file) result = begin_file(self, &start);
+        if (!self->file) {
+            result = create_file(self, start.tick);
+            if (result == NET_OK && start.tick > 0) result = copy_keyframe(self, &start, true);
+        }
         if (result != NET_OK) break;
         if (record.kind == NET_LOG_KIND_STATE || (is_alive && self->tick.size == 0)) {
             result = append(self, record.kind, record.tick, record.body, record.body_bytes);
             continue;
         }
-        keep(self, &record);
+        base_bytes_write_u32(&self->tick, (uint32_t)record.kind);
+        base_bytes_write_u32(&self->tick, (uint32_t)record.body_bytes);
+        base_bytes_write(&self->tick, record.body, record.body_bytes);
         has_begin = has_begin || record.kind == NET_LOG_KIND_BEGIN;
         if (record.kind != NET_LOG_KIND_END) continue;
         has_begin = false;
@@ -211,14 +206,6 @@ static net_result end_file(copy* self) {
                                    .number = file->next_number};
     memcpy(self->place->total, file->index.chain.total, sizeof self->place->total);
     return NET_OK;
-}
-
-// A file that is not whole would only be in the way.
-static void remove_file(const copy* self) {
-    char queue[4096];
-    (void)!unlink(self->config->output);
-    if (base_text_format(queue, sizeof queue, "%s.queue", self->config->output))
-        (void)!unlink(queue);
 }
 
 // ---- whole blocks ----
@@ -295,7 +282,13 @@ static net_result make_copy(copy* self, const net_log_keyframe* whole_to) {
     }
     if (result == NET_OK) result = end_file(self);
     if (self->file) (void)!net_log_file_destroy(self->file);
-    if (self->file && result != NET_OK) remove_file(self);
+    if (self->file && result != NET_OK) {
+        // A file that is not whole would only be in the way.
+        char queue[4096];
+        (void)!unlink(self->config->output);
+        if (base_text_format(queue, sizeof queue, "%s.queue", self->config->output))
+            (void)!unlink(queue);
+    }
     base_bytes_deinit(&self->tick);
     self->file = NULL;
     return result;
@@ -306,14 +299,6 @@ net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* confi
     BASE_ASSERT(reader && config && config->output && result);
     copy self = {.reader = reader, .config = config, .reporter = reporter, .result = result};
     return make_copy(&self, NULL);
-}
-
-static const net_log_keyframe* newest_keyframe(const net_log_reader* reader, ecs_tick tick) {
-    uint32_t count;
-    const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
-    while (count > 0 && keyframes[count - 1].tick > tick)
-        count--;
-    return count > 0 ? &keyframes[count - 1] : NULL;
 }
 
 // Behind damage another copy begins, up to the one that has the last tick.

@@ -89,11 +89,6 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     return net_log_file_write_keyframe(file, tick);
 }
 
-static bool is_record_size(uint32_t size) {
-    return size > NET_LOG_QUEUE_PREFIX_BYTES &&
-           size - NET_LOG_QUEUE_PREFIX_BYTES <= NET_LOG_RECORD_BYTES_MAX;
-}
-
 // Records until the queue has no more. @return false: the log waits or stopped.
 static bool take_records(net_log_file* file) {
     for (;;) {
@@ -102,7 +97,10 @@ static bool take_records(net_log_file* file) {
         uint64_t cursor = file->cursor;
         const uint8_t* data = base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
         // A checksum does not prove that this process wrote it: the memory is a file.
-        if (damaged || (data && !is_record_size(size))) {
+        const bool is_strange =
+            data && (size <= NET_LOG_QUEUE_PREFIX_BYTES ||
+                     size - NET_LOG_QUEUE_PREFIX_BYTES > NET_LOG_RECORD_BYTES_MAX);
+        if (damaged || is_strange) {
             net_log_file_fail(file, "the log's queue was changed by another process");
             return true;
         }
@@ -194,19 +192,16 @@ static bool end_waiting(net_log_file* file, bool all) {
     return !has_block(file) || net_log_file_write_block(file);
 }
 
-// While records are left out, the queue gets none. So a keyframe that was offered is after all
-// records that it has, and no record comes that would make it due.
-static bool is_at_gap(const net_log_file* file) {
-    uint32_t size;
-    bool damaged;
-    uint64_t cursor = file->cursor;
-    return file->is_leaving_out && !base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
-}
-
 // @return false: the log waits or stopped.
 static bool write_out(net_log_file* file, bool all) {
     if (!end_waiting(file, all) || !take_records(file)) return false;
-    const bool is_gap = is_at_gap(file);
+    // While records are left out, the queue gets none. So a keyframe that was offered is after all
+    // records that it has, and no record comes that would make it due.
+    uint32_t size;
+    bool damaged;
+    uint64_t cursor = file->cursor;
+    const bool is_gap =
+        file->is_leaving_out && !base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
     if ((all || is_gap) && has_block(file) && !net_log_file_write_block(file)) return false;
     return !is_gap || net_log_file_write_keyframe(file, UINT64_MAX);
 }
@@ -301,16 +296,11 @@ static struct timespec after_ms(long ms) {
     return time;
 }
 
-// What it writes may be late by seconds, and a tick may not: it never takes a core from a tick. On
-// Linux the priority is the thread's own.
-static void step_back(void) {
-    enum { LATER = 5 };
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER);
-}
-
 static void* run_writer(void* context) {
     net_log_file* file = context;
-    step_back();
+    // What it writes may be late, and a tick may not. On Linux the priority is the thread's own.
+    enum { LATER = 5 };
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER);
     pthread_mutex_lock(&file->mutex);
     for (;;) {
         bool is_stopping = file->is_stopping;
@@ -377,15 +367,6 @@ net_log_draft* net_log_file_begin(net_log_file* file) {
     return &file->draft;
 }
 
-// The tap gets the record, whether the disk takes it or not.
-static void call_tap(const net_log_file* file, net_log_kind kind, ecs_tick tick,
-                     const uint8_t* record, uint32_t size) {
-    const net_log_tap* tap = &file->config.options.tap;
-    if (!tap->record || !net_log_kinds[kind].is_streamed) return;
-    tap->record(tap->context, (uint32_t)kind, tick, record + NET_LOG_QUEUE_PREFIX_BYTES,
-                size - NET_LOG_QUEUE_PREFIX_BYTES);
-}
-
 // Until the queue has emptied; log_rotate.c ends it.
 static void leave_out(net_log_file* file, ecs_tick tick) {
     file->is_leaving_out = file->is_left_news = true;
@@ -397,7 +378,11 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     const uint64_t number = file->next_number;
     uint32_t size;
     const uint8_t* record = net_log_draft_end(&file->draft, kind, number, tick, &size);
-    call_tap(file, kind, tick, record, size);
+    // The tap gets the record, whether the disk takes it or not.
+    const net_log_tap* tap = &file->config.options.tap;
+    if (tap->record && net_log_kinds[kind].is_streamed)
+        tap->record(tap->context, (uint32_t)kind, tick, record + NET_LOG_QUEUE_PREFIX_BYTES,
+                    size - NET_LOG_QUEUE_PREFIX_BYTES);
     if (!net_log_file_takes(file)) return;
     if (kind == NET_LOG_KIND_END && tick == file->resumed_tick) return;
     const char* harm = net_log_queue_harm(&file->queue);

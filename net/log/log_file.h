@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "base/macros.h"
 #include "base/report.h"
 #include "log/log_block.h"
 #include "log/log_queue.h"
@@ -15,7 +14,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /// A block is written at the latest after this many milliseconds of ticks.

@@ -2,9 +2,8 @@
 // From a block to bytes of the file, and what a disk that fails means.
 //
 // A failing disk ends the log and nothing else; one that is full, or a limit that is reached, is
-// waited for. After a failed sync
-// nothing is tried again: the kernel may have dropped the pages and would then report success for
-// lost data (fsyncgate, 2018). The first failure wins: its text is published by one atomic state.
+// waited for. After a failed sync nothing is tried again: the kernel may have dropped the pages and
+// would report success for lost data (fsyncgate, 2018). The first failure wins.
 #include "base/assert.h"
 #include "base/text.h"
 #include "log/log_file.h"
@@ -46,30 +45,22 @@ void net_log_ring_begin(net_log_ring* ring, ecs_tick tick) {
     ring->data_end = 0;
 }
 
-static void copy_in(net_log_ring* ring, const uint8_t* data, size_t size) {
-    uint64_t place = ring->head % ring->capacity;
-    size_t first = size < ring->capacity - place ? size : (size_t)(ring->capacity - place);
-    memcpy(ring->memory + place, data, first);
-    memcpy(ring->memory, data + first, size - first);
-    ring->head += size;
-}
-
-// A group is of use as long as the one after it begins too late.
-static bool is_too_old(const net_log_ring* ring) {
-    return ring->count > 1 && ring->groups[1].tick + ring->ticks_min <= ring->last_tick;
-}
-
 void net_log_ring_add(net_log_ring* ring, const net_log_block* block, const uint8_t* data,
                       size_t size) {
     if (block->type == NET_LOG_BLOCK_HEADER) return; // a save has its own
     while (ring->count > 0 && ring->head + size - ring->groups[0].start > ring->capacity)
         drop_oldest(ring);
     if (ring->count == 0) return;
-    copy_in(ring, data, size);
+    uint64_t place = ring->head % ring->capacity;
+    size_t first = size < ring->capacity - place ? size : (size_t)(ring->capacity - place);
+    memcpy(ring->memory + place, data, first);
+    memcpy(ring->memory, data + first, size - first);
+    ring->head += size;
     if (block->type != NET_LOG_BLOCK_DATA) return;
     ring->data_end = ring->head;
     ring->last_tick = block->last_tick;
-    while (is_too_old(ring))
+    // A group is of use as long as the one after it begins too late.
+    while (ring->count > 1 && ring->groups[1].tick + ring->ticks_min <= ring->last_tick)
         drop_oldest(ring);
 }
 
@@ -256,11 +247,6 @@ bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint
     return true;
 }
 
-static bool is_over_budget(const net_log_file* file) {
-    uint64_t budget = file->config.options.segments.budget_bytes;
-    return !file->config.options.is_in_memory && budget > 0 && net_log_file_bytes(file) > budget;
-}
-
 // Give the records' room in the queue back once their block is in the file.
 bool net_log_file_write_block(net_log_file* file) {
     BASE_ASSERT(file->block.record_count > 0 && !file->is_stopped);
@@ -273,7 +259,8 @@ bool net_log_file_write_block(net_log_file* file) {
     net_log_file_reset_block(file);
     if (atomic_load_explicit(&file->short_blocks, memory_order_relaxed) > 0)
         atomic_fetch_sub_explicit(&file->short_blocks, 1, memory_order_relaxed);
-    if (is_over_budget(file)) {
+    const uint64_t budget = file->config.options.segments.budget_bytes;
+    if (!file->config.options.is_in_memory && budget > 0 && net_log_file_bytes(file) > budget) {
         net_log_file_fail(file, "its budget of bytes is used up and no keyframe begins a segment");
         return false;
     }

@@ -56,7 +56,7 @@ bool net_log_is_prologue(net_log_reader* reader, uint64_t offset) {
 }
 
 // Known lengths are skipped, unknown ground is searched for the sync bytes once.
-uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t end) {
+static uint64_t find_block(net_log_reader* reader, uint64_t offset, uint64_t end) {
     uint8_t sync[NET_LOG_BLOCK_HEADER_BYTES];
     net_log_block block = {0};
     net_log_block_header_write(&block, sync);
@@ -82,7 +82,7 @@ uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t en
 bool net_log_next_block(net_log_reader* reader, uint64_t* offset, uint64_t end,
                         net_log_block* block) {
     while (*offset < end && !net_log_read_block(reader, *offset, block))
-        *offset = net_log_find_block(reader, *offset + 1, end);
+        *offset = find_block(reader, *offset + 1, end);
     return *offset < end;
 }
 
@@ -511,7 +511,7 @@ static bool pass(net_log_reader* reader, net_log_cursor* cursor) {
         return false;
     if (!net_log_read_block(reader, offset, &block)) {
         begin_bad(cursor, offset);
-        cursor->offset = net_log_find_block(reader, offset + 1, reader->good_end);
+        cursor->offset = find_block(reader, offset + 1, reader->good_end);
         return false;
     }
     cursor->offset = net_log_pass_block(reader, offset, &block);

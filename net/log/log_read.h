@@ -155,9 +155,6 @@ BASE_MUST_USE bool net_log_read_block(net_log_reader* reader, uint64_t offset,
 /// Read the stored bytes of a block, check and unpack them into `target`.
 BASE_MUST_USE bool net_log_read_payload(net_log_reader* reader, uint64_t offset,
                                         const net_log_block* block, uint8_t* target);
-/// The next place from `offset` on with the sync bytes and a header that holds; the end of the set
-/// when there is none before `end`.
-uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t end);
 /// The next block from *offset on that begins before `end`. What is none is passed over.
 /// @return false: there is none.
 bool net_log_next_block(net_log_reader* reader, uint64_t* offset, uint64_t end,

@@ -12,7 +12,6 @@
 #include "log/log_recorder.h"
 #include "state/schema.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -380,14 +379,6 @@ bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
     return net_log_item_write(&draft->body, item);
 }
 
-static void write_prefix(uint8_t* place, uint64_t number, ecs_tick tick, net_log_kind kind) {
-    proto_pb_writer prefix = {.data = place, .capacity = NET_LOG_QUEUE_PREFIX_BYTES};
-    proto_pb_write_raw(&prefix, number, 8);
-    proto_pb_write_raw(&prefix, tick, 8);
-    proto_pb_write_raw(&prefix, (uint32_t)kind, 4);
-    proto_pb_write_raw(&prefix, 0, 4);
-}
-
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && size);
@@ -396,7 +387,12 @@ uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t num
     uint8_t* record = draft->body.data - head;
     record[0] = (uint8_t)((uint32_t)kind << 3 | 2);
     base_varint_put(record + 1, draft->body.size);
-    write_prefix(record - NET_LOG_QUEUE_PREFIX_BYTES, number, tick, kind);
+    proto_pb_writer prefix = {.data = record - NET_LOG_QUEUE_PREFIX_BYTES,
+                              .capacity = NET_LOG_QUEUE_PREFIX_BYTES};
+    proto_pb_write_raw(&prefix, number, 8);
+    proto_pb_write_raw(&prefix, tick, 8);
+    proto_pb_write_raw(&prefix, (uint32_t)kind, 4);
+    proto_pb_write_raw(&prefix, 0, 4);
     *size = (uint32_t)(NET_LOG_QUEUE_PREFIX_BYTES + head + draft->body.size);
     return record - NET_LOG_QUEUE_PREFIX_BYTES;
 }
@@ -540,11 +536,6 @@ static void write_settings(proto_pb_writer* wire, const net_match_config* config
     }
 }
 
-// A match is run again with them, whatever lies there by then. A client's record is not run.
-static bool has_files(const net_match_config* config) {
-    return config->module->file_count > 0 && config->role == NET_ROLE_SERVER;
-}
-
 net_result net_log_header_write(base_bytes* bytes, const net_match* match, const char* build,
                                 uint64_t now_unix_ms, uint64_t identity, bool* has_values) {
     BASE_ASSERT(bytes && match && has_values);
@@ -572,7 +563,9 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
         write_schema(&wire, match, much);
         proto_pb_write_number(&wire, 13, now_unix_ms);
-        bool has_views = config->module->game->is_rewinding, has_pack = has_files(config);
+        const bool has_views = config->module->game->is_rewinding;
+        // A match is run again with its files; a client's record is not run.
+        const bool has_pack = config->module->file_count > 0 && config->role == NET_ROLE_SERVER;
         if (has_pack)
             proto_pb_write_bytes(&wire, NET_LOG_HEADER_TEMPLATES, config->module->pack,
                                  config->module->pack_bytes);

@@ -451,10 +451,6 @@ static void sum_components(const ecs_world* world, uint32_t untracked_values, ui
         sums[id] += ecs_world_state_hash_of(world, (ecs_component_id)id);
 }
 
-net_log_sums net_log_sums_begin(uint32_t untracked_values) {
-    return (net_log_sums){.untracked_values = untracked_values};
-}
-
 void net_log_sums_write(net_log_sums* sums, const ecs_world* world, proto_pb_writer* to) {
     uint64_t now[ECS_COMPONENTS_MAX + 1];
     uint32_t count = ecs_component_count(world), before = 0;

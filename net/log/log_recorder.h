@@ -87,8 +87,6 @@ typedef struct net_log_sums {
     bool is_known; ///< all of them came
 } net_log_sums;
 
-/// Begin to write or read; nothing is known.
-net_log_sums net_log_sums_begin(uint32_t untracked_values);
 /// Append those of a world that changed since the last call, all when they are not known.
 void net_log_sums_write(net_log_sums* sums, const ecs_world* world, proto_pb_writer* to);
 /// Read the sums of a tick's end. After missing ticks they are unknown until all come.

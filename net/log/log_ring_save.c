@@ -124,12 +124,6 @@ static bool is_over_budget(const net_log_file* log, uint32_t group) {
     return budget > 0 && bytes > budget - (log->saved_bytes < budget ? log->saved_bytes : budget);
 }
 
-static void say_failure(net_log_saved* saved, int error) {
-    char reason[NET_LOG_WHY_BYTES];
-    net_log_file_why(reason, error);
-    (void)base_text_format(saved->failure, sizeof saved->failure, "%s (errno %d)", reason, error);
-}
-
 static void save_group(net_log_file* log, uint32_t group, net_log_copy_result* copied) {
     net_log_saved* saved = &log->saved;
     char blocks[sizeof saved->file + 8], part[sizeof blocks];
@@ -141,7 +135,11 @@ static void save_group(net_log_file* log, uint32_t group, net_log_copy_result* c
         error = errno;
     (void)unlink(part);
     (void)unlink(blocks);
-    if (error != 0) say_failure(saved, error);
+    char reason[NET_LOG_WHY_BYTES];
+    net_log_file_why(reason, error);
+    if (error != 0)
+        (void)base_text_format(saved->failure, sizeof saved->failure, "%s (errno %d)", reason,
+                               error);
     (void)!base_file_sync_folder(saved->file);
 }
 

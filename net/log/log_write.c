@@ -43,7 +43,7 @@ static net_result write_header(const net_log_file_config* config, const net_matc
 static void take_match(net_log_writer* writer, const net_match* match, bool has_values) {
     const ecs_world* world = net_match_world((net_match*)(uintptr_t)match);
     writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
-    writer->sums = net_log_sums_begin(net_log_sums_untracked(world));
+    writer->sums = (net_log_sums){.untracked_values = net_log_sums_untracked(world)};
     writer->state_hash = ecs_world_state_hash(world); // when no tick follows
     if (has_values)
         writer->recorder = net_log_recorder_create(&writer->owner.allocator, match,
@@ -290,11 +290,6 @@ static bool is_full_due(net_log_writer* writer) {
     return is_small || is_segment;
 }
 
-static void record_state(net_log_writer* writer, const net_history* history) {
-    if (is_full_due(writer)) net_log_recorder_restart(writer->recorder);
-    net_log_recorder_begin(writer->recorder, history);
-}
-
 // `history` NULL: of a log without values.
 static void append_rows(void* context, net_match* match, const net_history* history) {
     net_log_writer* writer = context;
@@ -308,7 +303,8 @@ static void append_rows(void* context, net_match* match, const net_history* hist
     net_log_draft* draft = begin_draft(writer);
     if (draft) append_results(writer, match, draft);
     if (is_written && draft && writer->recorder && history) {
-        record_state(writer, history);
+        if (is_full_due(writer)) net_log_recorder_restart(writer->recorder);
+        net_log_recorder_begin(writer->recorder, history);
         return;
     }
     // What is left out is missing in the sums, too.

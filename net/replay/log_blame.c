@@ -207,13 +207,6 @@ static bool find_difference(const ecs_world* world, const trail runs[2], char* s
     return true;
 }
 
-static void say_difference(const saying* to, const char* system, const char* component) {
-    char text[3 * ECS_NAME_BYTES_MAX + 128];
-    (void)base_text_format(text, sizeof text, "by_system two_runs=differ behind=%s component=%s",
-                           system, component);
-    say(to, text);
-}
-
 // The systems that changed the component in the tick here. @return their number.
 static uint32_t say_writers(const saying* to, const trail* self, ecs_component_id id) {
     char name[ECS_NAME_BYTES_MAX + 64], text[2 * sizeof name + 64];
@@ -227,17 +220,6 @@ static uint32_t say_writers(const saying* to, const trail* self, ecs_component_i
         count++;
     }
     return count;
-}
-
-static void say_end(const saying* to, const trail* self, const net_verify_result* found,
-                    uint32_t writers) {
-    const char* what = writers == 0 ? "no_writer" : writers == 1 ? "one_writer" : "writers";
-    if (self->is_the_logs) what = "before_the_keyframe";
-    char text[256];
-    (void)base_text_format(text, sizeof text,
-                           "by_system two_runs=equal tick=%" PRIu64 " component=%s found=%s",
-                           found->diverged_tick, found->component, what);
-    say(to, text);
 }
 
 net_result net_log_by_system(net_log_reader* reader, const net_module* module,
@@ -260,10 +242,21 @@ net_result net_log_by_system(net_log_reader* reader, const net_module* module,
         char system[ECS_NAME_BYTES_MAX + 64];
         const char* component;
         if (find_difference(to.world, runs, system, sizeof system, &component)) {
-            say_difference(&to, system, component);
+            char text[3 * ECS_NAME_BYTES_MAX + 128];
+            (void)base_text_format(text, sizeof text,
+                                   "by_system two_runs=differ behind=%s component=%s", system,
+                                   component);
+            say(&to, text);
         } else {
             if (id != ECS_COMPONENT_NONE) writers = say_writers(&to, &runs[0], id);
-            say_end(&to, &runs[0], found, writers);
+            const char* what = writers == 0 ? "no_writer" : writers == 1 ? "one_writer" : "writers";
+            if (runs[0].is_the_logs) what = "before_the_keyframe";
+            char text[256];
+            (void)base_text_format(text, sizeof text,
+                                   "by_system two_runs=equal tick=%" PRIu64
+                                   " component=%s found=%s",
+                                   found->diverged_tick, found->component, what);
+            say(&to, text);
         }
     }
     net_log_replay_destroy(replay);

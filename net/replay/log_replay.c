@@ -361,15 +361,6 @@ net_result net_log_replay_enter(net_log_replay* replay, ecs_tick tick, const bas
                                 : NET_ERR_CLOSED;
 }
 
-// The cursor went over ticks that are lost: so does the match.
-static net_result follow_cursor(net_log_replay* replay, net_log_tick* tick) {
-    const net_log_keyframe keyframe = {replay->cursor.resumed, replay->cursor.resumed_at};
-    net_result result = enter_keyframe(replay, &keyframe);
-    replay->has_failed = result != NET_OK;
-    tick->lost_first = replay->cursor.lost_first;
-    return result;
-}
-
 net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(tick && replay->match);
@@ -382,7 +373,10 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     while (replay->is_ahead || net_log_cursor_next(replay->reader, &replay->cursor, record)) {
         replay->is_ahead = false;
         if (replay->cursor.resumed > 0) {
-            net_result result = follow_cursor(replay, tick);
+            const net_log_keyframe keyframe = {replay->cursor.resumed, replay->cursor.resumed_at};
+            net_result result = enter_keyframe(replay, &keyframe);
+            replay->has_failed = result != NET_OK;
+            tick->lost_first = replay->cursor.lost_first;
             if (result != NET_OK) return result;
             has_begin = false;
         }
@@ -444,11 +438,6 @@ static net_result seek_keyframe(net_log_replay* replay, ecs_tick tick) {
     }
 }
 
-static net_result seek_start(net_log_replay* replay) {
-    replay->cursor = net_log_cursor_begin(replay->reader);
-    return net_match_restore(replay->match, replay->start.data, replay->start.size);
-}
-
 net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
     uint32_t count;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(replay->reader, &count);
@@ -463,7 +452,10 @@ net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
     replay->record = (net_log_record){0};
     replay->close = (net_log_record){0};
     net_result result = seek_keyframe(replay, tick);
-    if (result == NET_ERR_CLOSED) result = seek_start(replay);
+    if (result == NET_ERR_CLOSED) { // no keyframe before it: from the start
+        replay->cursor = net_log_cursor_begin(replay->reader);
+        result = net_match_restore(replay->match, replay->start.data, replay->start.size);
+    }
     replay->has_failed = result != NET_OK;
     return result;
 }

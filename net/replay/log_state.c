@@ -200,7 +200,7 @@ net_result net_log_state_create(net_log_reader* reader, const net_module* module
         net_log_state_destroy(state);
         return result;
     }
-    state->sums = net_log_sums_begin(net_log_reader_info(reader)->untracked_values);
+    state->sums.untracked_values = net_log_reader_info(reader)->untracked_values;
     state->cursor = net_log_cursor_begin(reader);
     *state_out = state;
     return NET_OK;
@@ -342,26 +342,18 @@ static net_result take_value(net_log_state* state, base_reader item) {
     return NET_OK;
 }
 
-// The place of a client among the players, or where it belongs.
-static uint32_t find_player(const net_log_state* state, uint32_t client) {
-    base_search search = base_search_begin(state->player_count);
-    while (base_search_next(&search))
-        base_search_step(&search, state->players[search.middle].client < client);
-    return search.low;
-}
-
-static void drop_player(net_log_state* state, uint32_t place) {
-    state->player_count--;
-    memmove(state->players + place, state->players + place + 1,
-            (state->player_count - place) * sizeof *state->players);
-}
-
 static net_result take_player(net_log_state* state, base_reader item) {
     const uint64_t client = base_reader_varint(&item);
     if (item.failed || client < 1 || client > UINT32_MAX) return NET_ERR_DAMAGED;
-    const uint32_t place = find_player(state, (uint32_t)client);
-    if (place < state->player_count && state->players[place].client == client)
-        drop_player(state, place);
+    base_search search = base_search_begin(state->player_count);
+    while (base_search_next(&search))
+        base_search_step(&search, state->players[search.middle].client < client);
+    const uint32_t place = search.low;
+    if (place < state->player_count && state->players[place].client == client) {
+        state->player_count--;
+        memmove(state->players + place, state->players + place + 1,
+                (state->player_count - place) * sizeof *state->players);
+    }
     if (base_reader_left(&item) == 0) return NET_OK; // it left
     net_log_player player = {.client = (uint32_t)client};
     const uint64_t entity = base_reader_varint(&item);

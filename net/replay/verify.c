@@ -151,20 +151,16 @@ static bool differ_in_rows(const comparison* self) {
     return false;
 }
 
-static bool differ_in_sums(const comparison* self) {
-    const ecs_component_id id = net_log_sums_differ(net_log_state_sums(self->state), self->world);
-    const char* note = "its sum; the log has no values of it, or none so exact";
-    return id != ECS_COMPONENT_NONE &&
-           report(self, ECS_ENTITY_NONE, ecs_component_get(self->world, id)->name, note);
-}
-
 bool net_log_compare(const net_log_state* state, net_match* match, net_verify_result* result) {
     BASE_ASSERT(state && match && result);
     BASE_ASSERT(net_log_state_tick(state) == net_match_tick(match));
     const comparison self = {state, match, net_match_world(match),
                              net_schema_rows(net_match_schema(match)), result};
     if (net_log_state_is_whole(state) && differ_in_rows(&self)) return true;
-    return differ_in_sums(&self);
+    const ecs_component_id id = net_log_sums_differ(net_log_state_sums(state), self.world);
+    return id != ECS_COMPONENT_NONE &&
+           report(&self, ECS_ENTITY_NONE, ecs_component_get(self.world, id)->name,
+                  "its sum; the log has no values of it, or none so exact");
 }
 
 // Does the log have the component of an entity, as words of its row? One of variable size: false.
@@ -541,7 +537,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
                            .context = context,
                            .middles = middles,
                            .reporter = reporter};
-    verify.sums = net_log_sums_begin(info->untracked_values);
+    verify.sums = (net_log_sums){.untracked_values = info->untracked_values};
     if (from == 0 && until == 0) verify.middle_count = count;
     net_result result = net_log_replay_create(reader, module, from, reporter, &verify.replay);
     if (result == NET_OK && until == 0)

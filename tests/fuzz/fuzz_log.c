@@ -192,7 +192,7 @@ static void read_pieces(const uint8_t* data, size_t size) {
         (void)!net_log_header_component(data, size, id, name);
     net_log_record record;
     (void)!net_log_record_read(&record, data, size);
-    net_log_sums sums = net_log_sums_begin(0);
+    net_log_sums sums = {.untracked_values = 0};
     if (net_log_sums_read(&sums, 1, data, size))
         FUZZ_CHECK(net_log_sums_read(&sums, 2, data, size));
     net_log_schema* schema;
