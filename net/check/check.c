@@ -215,13 +215,6 @@ static void check_names_of(net_checker* self, uint32_t action, bool is_pad) {
     }
 }
 
-static void check_keys(net_checker* self) {
-    for (uint32_t i = 0; i < self->game->action_count; i++) {
-        check_names_of(self, i, false);
-        check_names_of(self, i, true);
-    }
-}
-
 bool net_check_is_written_by(const ecs_world* world, ecs_component_id component,
                              const char* system) {
     ecs_user user = {0};
@@ -521,7 +514,10 @@ static void check_all_declared(net_checker* self) {
     check_optional(self, self->view);
     check_optional(self, self->predict);
     check_handlers(self);
-    check_keys(self);
+    for (uint32_t i = 0; i < self->game->action_count; i++) {
+        check_names_of(self, i, false);
+        check_names_of(self, i, true);
+    }
     check_inputs(self);
     check_reads(self);
     check_messages(self);

@@ -20,7 +20,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum {

@@ -187,20 +187,15 @@ static uint32_t next_unseen(const net_checker* self, uint32_t line) {
     return 0;
 }
 
-// The last line of those from this one on, without one that ran between them.
-static uint32_t last_unseen(const net_checker* self, uint32_t line) {
-    uint32_t last = line;
-    while (++line < NET_CHECK_LINES_MAX && !(self->lines[line] & LINE_RAN))
-        if (self->lines[line] == LINE_KNOWN) last = line;
-    return last;
-}
-
 static void note_lines(const net_checker* self) {
     char text[512] = "";
     const uint32_t first = next_unseen(self, 0);
     for (uint32_t line = first, last; line > 0; line = next_unseen(self, last)) {
         const size_t used = strlen(text);
-        last = last_unseen(self, line);
+        last = line;
+        for (uint32_t at = line + 1; at < NET_CHECK_LINES_MAX && !(self->lines[at] & LINE_RAN);
+             at++)
+            if (self->lines[at] == LINE_KNOWN) last = at;
         (void)base_text_format(text + used, sizeof text - used, "%s%u", used ? ", " : "", line);
         if (last > line)
             (void)base_text_format(text + strlen(text), sizeof text - strlen(text), "-%u", last);

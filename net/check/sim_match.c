@@ -136,18 +136,14 @@ static void exchange(net_sim_match* match, const sim_member* member) {
     net_server_service(match->server, match->now_us);
 }
 
-static net_result make_mirror(const net_sim_match* match, sim_member* member) {
+static net_result make_member(net_sim_match* match, const net_game_player* player,
+                              sim_member* member) {
+    const net_link_config perfect = {0};
     net_match_config config = net_match_config_default(match->config.module);
     config.allocator = match->config.allocator;
     config.role = NET_ROLE_MIRROR;
     config.replicated_index_max = net_match_get_config(match->config.match)->replicated_index_max;
-    return net_match_create(&config, match->config.reporter, &member->mirror);
-}
-
-static net_result make_member(net_sim_match* match, const net_game_player* player,
-                              sim_member* member) {
-    const net_link_config perfect = {0};
-    net_result result = make_mirror(match, member);
+    net_result result = net_match_create(&config, match->config.reporter, &member->mirror);
     if (result != NET_OK) return result;
     member->transport = net_sim_client(match->sim, &perfect);
     if (player->player_id != 0 || player->user_bytes != 0) {

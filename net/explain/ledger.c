@@ -106,20 +106,6 @@ static void open_ledger(net_server* server) {
     explain->ledger = made;
 }
 
-static void add_tally(const net_ledger* ledger, net_tally* to, const net_tally* from) {
-    uint64_t *wide = (uint64_t*)(void*)to->components, *more = (uint64_t*)(void*)from->components;
-    for (size_t i = 0; i < wide_bytes(ledger) / sizeof *wide; i++)
-        wide[i] += more[i];
-}
-
-static uint64_t sum_of(const net_ledger* ledger, const net_tally* tally) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < ledger->component_count; i++)
-        for (uint32_t k = 0; k < NET_COST_COUNT; k++)
-            sum += tally->components[i][k];
-    return sum;
-}
-
 // ---- seconds
 
 // The oldest second leaves the sums, and what the lanes counted is in its place.
@@ -149,13 +135,20 @@ static void end_second(net_server* server, net_ledger* ledger) {
     net_tally* second = &ledger->seconds[at];
     memset(second->components, 0, tally_bytes(ledger));
     for (uint32_t i = 0; i < ledger->lane_count; i++) {
-        add_tally(ledger, second, &ledger->lanes[i]);
+        const uint64_t* more = (const uint64_t*)(void*)ledger->lanes[i].components;
+        uint64_t* wide = (uint64_t*)(void*)second->components;
+        for (size_t k = 0; k < wide_bytes(ledger) / sizeof *wide; k++)
+            wide[k] += more[k];
         memset(ledger->lanes[i].components, 0, tally_bytes(ledger));
     }
     if (ledger->entity_sums) end_entities(ledger, second);
     for (uint32_t i = 0; i < ledger->place_count; i++)
         second->numbers[i] = server->sessions[i] ? server->sessions[i]->client : 0;
-    const uint64_t ours = sum_of(ledger, second), now = sent_bytes(server);
+    uint64_t ours = 0;
+    for (uint32_t i = 0; i < ledger->component_count; i++)
+        for (uint32_t k = 0; k < NET_COST_COUNT; k++)
+            ours += second->components[i][k];
+    const uint64_t now = sent_bytes(server);
     ledger->carried += 8 * (int64_t)(now - ledger->sent_bytes) - (int64_t)ours;
     ledger->sent_bytes = now;
     if (ledger->carried > 0) {
@@ -220,8 +213,7 @@ static uint32_t entry_count(const net_ledger* ledger, net_ledger_by by) {
 }
 
 static ecs_entity handle_at(const net_server* server, uint32_t index) {
-    const net_history_entity* entity =
-        net_history_find(net_replicator_history(server->replicator), index);
+    const net_history_entity* entity = net_history_find(server->replicator->history, index);
     return entity ? entity->handle : ECS_ENTITY_NONE;
 }
 

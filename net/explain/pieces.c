@@ -162,15 +162,6 @@ static void read_listed(apart* a, const net_record_group* run) {
     }
 }
 
-static void read_named(apart* a, const net_record_group* run) {
-    (void)read_golomb(a, "records behind the first", NET_COST_HEAD, NET_SNAPSHOT_RUN_ORDER);
-    (void)read_bits(a, "order of gaps", NET_SNAPSHOT_ORDER_BITS);
-    for (net_run_cursor at = net_run_begin(a->writer, run); net_run_next(&at);) {
-        read_gap(a, NET_COST_HEAD, run->order, at.slot);
-        read_row(a, run, false, at.slot);
-    }
-}
-
 static void read_run(apart* a, const net_record_group* run) {
     (void)read_bits(a, "kind of run", NET_SNAPSHOT_KIND_BITS);
     if (run->kind == NET_SNAPSHOT_BY_PACKET)
@@ -181,8 +172,14 @@ static void read_run(apart* a, const net_record_group* run) {
         (void)read_golomb(a, "ticks to the second base", NET_COST_HEAD, NET_SNAPSHOT_BASE2_ORDER);
     if (run->kind == NET_SNAPSHOT_BY_PACKET)
         read_listed(a, run);
-    else
-        read_named(a, run);
+    else {
+        (void)read_golomb(a, "records behind the first", NET_COST_HEAD, NET_SNAPSHOT_RUN_ORDER);
+        (void)read_bits(a, "order of gaps", NET_SNAPSHOT_ORDER_BITS);
+        for (net_run_cursor at = net_run_begin(a->writer, run); net_run_next(&at);) {
+            read_gap(a, NET_COST_HEAD, run->order, at.slot);
+            read_row(a, run, false, at.slot);
+        }
+    }
 }
 
 bool net_pieces_read(net_repl_state* repl, const proto_bit_writer* output, uint64_t first_bit,

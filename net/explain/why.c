@@ -425,15 +425,6 @@ static net_held held_by_session(const net_server* server, const net_session* ses
     return NET_HELD_RATE;
 }
 
-static void explain_varsizes(const net_session* session, net_explanation* out) {
-    for (uint32_t i = 0; out->has != NET_HAS_NOT && i < out->component_count; i++) {
-        net_explained_component* to = &out->components[i];
-        if (!to->is_varsize || !to->is_visible) continue;
-        net_varsize_sender_explain(session->out.varsize, out->entity, to->component, &to->waits,
-                                   &to->is_unconfirmed);
-    }
-}
-
 bool net_server_explain(net_server* server, uint32_t client, ecs_entity entity,
                         net_explanation* explanation) {
     net_server_collect(server);
@@ -444,11 +435,16 @@ bool net_server_explain(net_server* server, uint32_t client, ecs_entity entity,
     memset(out, 0, sizeof *out);
     out->client = client;
     out->entity = entity;
-    out->tick = net_replicator_tick(server->replicator);
+    out->tick = server->replicator->history->tick;
     out->template_name = ecs_entity_template_name(world, entity);
     explain_client(session->out.repl, out);
     net_interest_explain(server->interest, world, out);
-    explain_varsizes(session, out);
+    for (uint32_t i = 0; out->has != NET_HAS_NOT && i < out->component_count; i++) {
+        net_explained_component* to = &out->components[i];
+        if (!to->is_varsize || !to->is_visible) continue;
+        net_varsize_sender_explain(session->out.varsize, out->entity, to->component, &to->waits,
+                                   &to->is_unconfirmed);
+    }
     if (out->held == NET_HELD_BUDGET) out->held = held_by_session(server, session, out);
     return true;
 }

@@ -296,13 +296,6 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
     return result ? fail_world(match->world, reporter, "the module's systems", result) : NET_OK;
 }
 
-// What the texts say that a match begins with.
-static net_result create_scene(net_match* match, const base_reporter* reporter) {
-    net_template_reporter texts = {reporter, match->config.module->templates_file};
-    const base_reporter text_reporter = net_template_reporter_make(&texts);
-    return ecs_scene_create(match->world, &text_reporter) == ECS_OK ? NET_OK : NET_ERR_MODULE;
-}
-
 net_result net_match_create(const net_match_config* config, const base_reporter* reporter,
                             net_match** match_out) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
@@ -334,7 +327,11 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     if (!result) net_match_set_workers(match, config->workers);
     memcpy(match->first_settings, config->settings, sizeof match->first_settings);
     const net_game_start start = net_match_start(match);
-    if (!result) result = create_scene(match, reporter);
+    // What the texts say that a match begins with.
+    net_template_reporter texts = {reporter, config->module->templates_file};
+    const base_reporter text_reporter = net_template_reporter_make(&texts);
+    if (!result && ecs_scene_create(match->world, &text_reporter) != ECS_OK)
+        result = NET_ERR_MODULE;
     const base_reporter dropped = {0};
     match->starting = reporter ? reporter : &dropped;
     ecs_running_call("start");
@@ -430,16 +427,6 @@ void net_match_step(net_match* match) {
 
 enum { REQUEST_IS_THERE = 2 }; // 1: it has a viewpoint
 
-// The length comes first. The rewind is restored after the world, and the restore of a world uses
-// all bytes that are left.
-static void save_rewind(const net_match* match, base_bytes* bytes) {
-    size_t mark = bytes->size;
-    base_bytes_write_u64(bytes, 0);
-    if (match->rewind) net_rewind_save(match->rewind, match->world, bytes, match->config.workers);
-    uint64_t size = bytes->size - mark - sizeof size;
-    memcpy(bytes->data + mark, &size, sizeof size);
-}
-
 // A server that begins here has to learn of all requests; a refresh is for one tick.
 static void save_request(const net_match* match, uint32_t client, base_bytes* bytes) {
     const net_interest_request* request = net_interest_requests_find(&match->requests, client);
@@ -530,7 +517,13 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
         save_request(match, one->client, bytes);
     }
     ecs_resources_save(match->world, bytes);
-    save_rewind(match, bytes);
+    // The length comes first. The rewind is restored after the world, and the restore of a world
+    // uses all bytes that are left.
+    size_t mark = bytes->size;
+    base_bytes_write_u64(bytes, 0);
+    if (match->rewind) net_rewind_save(match->rewind, match->world, bytes, match->config.workers);
+    uint64_t size = bytes->size - mark - sizeof size;
+    memcpy(bytes->data + mark, &size, sizeof size);
     const net_result result = save_state(match, bytes);
     if (result == NET_OK) ecs_world_save(match->world, bytes);
     return result;

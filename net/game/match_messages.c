@@ -95,12 +95,6 @@ uint32_t net_match_client_last(const net_match* match) {
 
 // ---- messages and events ----
 
-// Each side looks up the events that it sends: a server those to clients, a client those to the
-// server.
-static net_message_kind sent_kind(const net_match* match) {
-    return match->config.role == NET_ROLE_SERVER ? NET_MESSAGE_TO_CLIENTS : NET_MESSAGE_TO_SERVER;
-}
-
 static net_result bind_message(net_match* match, uint32_t position, const base_reporter* reporter) {
     const net_message* message = &match->game->messages[position];
     char place[ECS_NAME_BYTES_MAX + 16];
@@ -115,7 +109,10 @@ static net_result bind_message(net_match* match, uint32_t position, const base_r
                               message->event);
     match->events[position] = type;
     match->event_bytes[position] = desc->size;
-    if (message->kind == sent_kind(match)) match->message_of[type] = position + 1;
+    // Each side looks up the events that it sends.
+    const bool is_server = match->config.role == NET_ROLE_SERVER;
+    if (message->kind == (is_server ? NET_MESSAGE_TO_CLIENTS : NET_MESSAGE_TO_SERVER))
+        match->message_of[type] = position + 1;
     if (message->kind == NET_MESSAGE_INPUT) match->input_message = position + 1;
     size_t bytes = message->descriptor->sizeof_message;
     if (bytes > match->message_bytes_max) match->message_bytes_max = bytes;
@@ -401,13 +398,6 @@ net_result net_match_server_event(net_match* match, uint32_t message, ecs_entity
 
 // ---- entities and packing ----
 
-// A handle that a server could have given to clients.
-static bool is_replicated_handle(const net_match* match, ecs_entity entity) {
-    uint32_t index = ecs_entity_index(entity);
-    return index >= 1 && index <= ecs_world_limits(match->world)->replicated_index_max &&
-           ecs_entity_generation(entity) >= 1;
-}
-
 uint32_t net_match_entities_of(const net_match* match, uint32_t message, const void* data,
                                ecs_entity* entities) {
     BASE_ASSERT(is_number(match, message));
@@ -419,7 +409,10 @@ uint32_t net_match_entities_of(const net_match* match, uint32_t message, const v
             ecs_entity entity;
             size_t at = desc->fields[i].offset + k * sizeof entity;
             memcpy(&entity, (const uint8_t*)data + at, sizeof entity);
-            bool is_new = is_replicated_handle(match, entity);
+            const uint32_t index = ecs_entity_index(entity);
+            bool is_new = index >= 1 &&
+                          index <= ecs_world_limits(match->world)->replicated_index_max &&
+                          ecs_entity_generation(entity) >= 1;
             for (uint32_t other = 0; other < count; other++)
                 is_new = is_new && entities[other] != entity;
             if (is_new) entities[count++] = entity;
@@ -520,7 +513,7 @@ static void put_templates(base_bytes* json, const net_match* match) {
     const net_rows* rows = net_schema_rows(match->schema);
     base_json_write(json, "\ntemplates=[");
     for (uint32_t n = 0; n < rows->number_count; n++) {
-        const net_row_template* row = net_rows_by_number(rows, n);
+        const net_row_template* row = rows->numbers[n];
         const ecs_template* source = ecs_template_get(match->world, row->id);
         base_json_write(json, "\n  {name=%s number=%u singleton=%i components=[", source->name, n,
                         source->is_singleton);

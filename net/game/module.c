@@ -250,14 +250,6 @@ static void copy_interest(check* check_, net_module_table* copy) {
     copy->game.interest = &copy->interest;
 }
 
-// "games/breakout.so" -> "breakout"; too long a name is empty.
-static void copy_stem(const char* file, char* name, size_t bytes) {
-    const char* slash = strrchr(file, '/');
-    const char* base = slash ? slash + 1 : file;
-    const size_t length = strcspn(base, ".");
-    (void)base_text_format(name, bytes, "%.*s", length < bytes ? (int)length : 0, base);
-}
-
 // Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it to where it stays.
 // @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
 static net_result net_module_table_check(const net_game_module* table, const char* file,
@@ -284,7 +276,14 @@ static net_result net_module_table_check(const net_game_module* table, const cha
     net_game_module* game = &copy->game;
     memcpy(game, table, table->size_bytes);
     check check_ = {file, reporter, 0};
-    if (!game->name) copy_stem(file, copy->name, sizeof copy->name);
+    if (!game->name) {
+        // "games/breakout.so" -> "breakout"; too long a name is empty.
+        const char* slash = strrchr(file, '/');
+        const char* base = slash ? slash + 1 : file;
+        const size_t length = strcspn(base, ".");
+        (void)base_text_format(copy->name, sizeof copy->name, "%.*s",
+                               length < sizeof copy->name ? (int)length : 0, base);
+    }
     // A copy of a copy has its own name too: the older one may be closed.
     if (!game->name || base_text_copy(copy->name, sizeof copy->name, game->name)) {
         if (game->title == game->name) game->title = copy->name;

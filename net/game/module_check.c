@@ -217,10 +217,6 @@ static void check_writable_bytes(elf* elf_) {
     if (!is_noted(elf_, text)) fault(elf_, text, "");
 }
 
-static bool is_of_toolchain(const char* name) {
-    return strcmp(name, "__dso_handle") == 0 || begins_with(name, "completed.");
-}
-
 static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) {
     uint32_t type = ELF64_ST_TYPE(symbol->st_info);
     if (type != STT_OBJECT && type != STT_COMMON && type != STT_TLS) return;
@@ -228,8 +224,9 @@ static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) 
     Elf64_Shdr section;
     if (symbol->st_shndx >= SHN_LORESERVE || !is_writable(elf_, symbol->st_shndx, &section)) return;
     const bool is_of_sanitizer = elf_->is_sanitized && (name[0] == '_' || name[0] == '.');
-    if (is_of_toolchain(name) || is_of_sanitizer || (elf_->has_library && !is_own_source(elf_)))
-        return;
+    const bool is_of_toolchain =
+        strcmp(name, "__dso_handle") == 0 || begins_with(name, "completed.");
+    if (is_of_toolchain || is_of_sanitizer || (elf_->has_library && !is_own_source(elf_))) return;
     elf_->faults++;
     base_report(elf_->reporter, elf_->file, 0,
                 "writable global %.128s%s%.128s: keep it in a component or in the context", name,

@@ -105,7 +105,7 @@ void net_rewind_validate(const net_rewind* rewind) {
     for (uint32_t index = 0; index < rewind->ring_capacity; index++) {
         const net_tick_ring* ring = &rewind->rings[index];
         net_tick_ring_validate(ring);
-        BASE_ASSERT(ring->count == 0 || net_rewind_newest_tick(ring) <= rewind->tick);
+        BASE_ASSERT(ring->count == 0 || ring->newest <= rewind->tick);
         for (uint32_t i = 0; i < ring->count; i++) {
             const net_rewind_state* state = net_rewind_state_at(ring, i);
             BASE_ASSERT((state->handle == ECS_ENTITY_NONE) ==
@@ -276,7 +276,7 @@ static net_rewind_state* put_state(net_rewind* rewind, net_tick_ring* ring, ecs_
     uint32_t stride = (uint32_t)sizeof(net_rewind_state) + value_bytes;
     net_tick_ring_widen(ring, allocator, stride);
     net_rewind_state* target = net_rewind_newest(ring);
-    if (!target || net_rewind_newest_tick(ring) != rewind->tick) {
+    if (!target || ring->newest != rewind->tick) {
         drop_old(ring, oldest_tick(rewind));
         net_tick_ring_reserve(ring, allocator, NET_REWIND_STATES_MAX);
         BASE_ASSERT(ring->count < ring->capacity);
@@ -309,11 +309,6 @@ static void read_values(const net_rewind* rewind, const ecs_world* world,
 
 // ---- what began or ended ----
 
-static bool is_in_range(const net_rewind* rewind, ecs_entity handle) {
-    uint32_t index = ecs_entity_index(handle);
-    return index >= 1 && index <= rewind->index_max;
-}
-
 static void take_gone(net_rewind* rewind, ecs_entity handle) {
     net_tick_ring* ring = net_rewind_find_ring(rewind, handle);
     const net_rewind_state* newest = ring ? net_rewind_newest(ring) : NULL;
@@ -323,7 +318,8 @@ static void take_gone(net_rewind* rewind, ecs_entity handle) {
 
 // An incarnation began, or goes on with another template.
 static void take_living(net_rewind* rewind, const ecs_world* world, ecs_entity handle) {
-    if (!is_in_range(rewind, handle) || !ecs_is_alive(world, handle)) return;
+    const uint32_t index = ecs_entity_index(handle);
+    if (index < 1 || index > rewind->index_max || !ecs_is_alive(world, handle)) return;
     uint32_t form = find_form(rewind, world, ecs_entity_template(world, handle));
     if (form == NET_REWIND_FORM_NONE) {
         take_gone(rewind, handle);
@@ -332,12 +328,6 @@ static void take_living(net_rewind* rewind, const ecs_world* world, ecs_entity h
     reserve_ring(rewind, ecs_entity_index(handle));
     net_tick_ring* ring = net_rewind_find_ring(rewind, handle);
     read_values(rewind, world, put_state(rewind, ring, handle, form));
-}
-
-static void take_all(net_rewind* rewind, const ecs_world* world) {
-    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity))
-        take_living(rewind, world, entity);
 }
 
 // ---- what moved ----
@@ -368,8 +358,8 @@ static bool take_moved(const moving* self, net_tick_ring* ring) {
     const net_rewind* rewind = self->rewind;
     const net_rewind_state* newest = net_rewind_newest(ring);
     // A state of this tick has all values already.
-    if (!newest || newest->handle == ECS_ENTITY_NONE ||
-        net_rewind_newest_tick(ring) == rewind->tick || !ecs_is_alive(self->world, newest->handle))
+    if (!newest || newest->handle == ECS_ENTITY_NONE || ring->newest == rewind->tick ||
+        !ecs_is_alive(self->world, newest->handle))
         return true;
     const net_rewind_state next = *newest;
     drop_old(ring, self->oldest);
@@ -437,8 +427,7 @@ static void take_changed(net_rewind* rewind, const ecs_world* world, const ecs_c
 
 static bool is_past(const net_rewind* rewind, const net_tick_ring* ring) {
     const net_rewind_state* newest = net_rewind_newest(ring);
-    return newest && newest->handle == ECS_ENTITY_NONE &&
-           net_rewind_newest_tick(ring) <= oldest_tick(rewind);
+    return newest && newest->handle == ECS_ENTITY_NONE && ring->newest <= oldest_tick(rewind);
 }
 
 // Look at some rings per tick, in a circle.
@@ -457,7 +446,8 @@ void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick,
     sweep(rewind);
     if (!rewind->has_stepped) {
         rewind->has_stepped = true;
-        take_all(rewind, world);
+        for (ecs_entity at = ECS_ENTITY_NONE; (at = ecs_entity_next(world, at)) != ECS_ENTITY_NONE;)
+            take_living(rewind, world, at);
         return;
     }
     const ecs_changes changes = ecs_changes_get(world);
@@ -657,7 +647,7 @@ static bool restore_state(restoring* self, uint32_t index, ecs_tick* tick) {
     uint8_t kind = base_reader_u8(self->reader);
     if (self->reader->failed || distance > UINT64_MAX - *tick || kind > STATE_OTHER) return false;
     *tick += distance;
-    if (ring->count > 0 && net_rewind_newest_tick(ring) >= *tick) return false;
+    if (ring->count > 0 && ring->newest >= *tick) return false;
     rewind->tick = *tick;
     if (kind == STATE_EMPTY) {
         self->form = NET_REWIND_FORM_NONE;

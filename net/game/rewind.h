@@ -114,10 +114,6 @@ static inline net_rewind_state* net_rewind_newest(const net_tick_ring* ring) {
     return ring->count > 0 ? net_rewind_state_at(ring, ring->count - 1u) : NULL;
 }
 
-static inline ecs_tick net_rewind_newest_tick(const net_tick_ring* ring) {
-    return ring->newest;
-}
-
 static inline uint8_t* net_rewind_values(net_rewind_state* state) {
     return (uint8_t*)(state + 1);
 }

@@ -249,17 +249,6 @@ static void take_changed(net_interest* interest, ecs_entity handle) {
     if (is_other) concern(interest, index);
 }
 
-static bool is_named(const net_bound_rules* rules, ecs_component_id id) {
-    return id == rules->owner || id == rules->team || id == rules->groups || id == rules->together;
-}
-
-static void take_all(net_interest* interest, const net_history* history) {
-    for (uint32_t i = 0; i < history->capacity; i++) {
-        const net_history_entity* entity = net_history_find(history, i);
-        if (entity) take_new(interest, entity);
-    }
-}
-
 static void take_listed(net_interest* interest, const net_history* history) {
     const net_history_event* events = history->events;
     const uint32_t count = history->event_count;
@@ -270,14 +259,16 @@ static void take_listed(net_interest* interest, const net_history* history) {
         else if (events[i].kind == NET_HISTORY_SPAWNED)
             take_new(interest, net_history_find(history, index));
     }
+    const net_bound_rules* rules = &interest->rules;
     ecs_changes changes = ecs_changes_get(interest->config.world);
     for (uint32_t i = 0; i < changes.recreated_count; i++)
         take_changed(interest, changes.recreated[i]);
     for (uint32_t i = 0; i < changes.changed_count; i++) {
         const ecs_change* change = &changes.changed[i];
-        if (is_named(&interest->rules, change->component))
+        if (change->component == rules->owner || change->component == rules->team ||
+            change->component == rules->groups || change->component == rules->together)
             take_changed(interest, change->entity);
-        else if (interest->has_grids && change->component == interest->rules.position)
+        else if (interest->has_grids && change->component == rules->position)
             take_moved(interest, change->entity);
     }
 }
@@ -440,10 +431,12 @@ void net_interest_step(net_interest* interest, const net_history* history, ecs_t
     BASE_ASSERT(history && (interest->step == 0 || tick > interest->tick));
     interest->tick = tick;
     interest->concerned_count = 0;
-    if (interest->step++ == 0)
-        take_all(interest, history);
-    else
-        take_listed(interest, history);
+    const bool is_first = interest->step++ == 0;
+    for (uint32_t i = 0; is_first && i < history->capacity; i++) {
+        const net_history_entity* entity = net_history_find(history, i);
+        if (entity) take_new(interest, entity);
+    }
+    if (!is_first) take_listed(interest, history);
     interest->travelled += base_sqrt(interest->stride2);
     interest->stride2 = 0.0f;
     step_turns(interest, history);

@@ -60,16 +60,6 @@ static bool stays(const net_interest* interest, const net_interest_scratch* scra
     return is_young;
 }
 
-// What travels with a member that stays is in scope too.
-static void keep_members(const net_interest* interest, net_interest_scratch* scratch,
-                         net_interest_client* client, const net_interest_entity* members,
-                         uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (members[i].index != 0 && stays(interest, scratch, client, &members[i]))
-            net_interest_include(scratch, members[i].index);
-    }
-}
-
 // ---- the answer ----
 
 // Squared distance of an entity from the viewpoint; 0: distance does not decide about it.
@@ -87,15 +77,6 @@ static inline net_interest_entity describe_place(const net_interest* interest,
     return net_interest_describe(client, index, index == player, &interest->traits[index],
                                  net_interest_band(distance2, client->radius),
                                  mark ? mark->classes : 0);
-}
-
-static void reserve_answer(const net_interest* interest, net_interest_scratch* scratch,
-                           uint32_t member_count) {
-    const base_allocator* allocator = interest->config.allocator;
-    BASE_ARRAY_RESERVE(allocator, scratch->enter, scratch->enter_capacity, scratch->inside_count);
-    BASE_ARRAY_RESERVE(allocator, scratch->leave, scratch->leave_capacity, member_count);
-    BASE_ARRAY_RESERVE(allocator, scratch->changed, scratch->changed_capacity, member_count);
-    BASE_ARRAY_RESERVE(allocator, scratch->changed_to, scratch->changed_to_capacity, member_count);
 }
 
 // List the positions of the members that changed after `since`. Index 0 has no stamp.
@@ -203,10 +184,16 @@ static void compare_scope(const net_interest* interest, net_interest_scratch* sc
     net_interest_gather(interest, scratch, client, look);
     gather_jumps(interest, scratch, client);
     if (interest->together.firsts.count > 0) {
-        keep_members(interest, scratch, client, members, count);
+        for (uint32_t i = 0; i < count; i++)
+            if (members[i].index != 0 && stays(interest, scratch, client, &members[i]))
+                net_interest_include(scratch, members[i].index);
         net_interest_gather_together(interest, scratch);
     }
-    reserve_answer(interest, scratch, count);
+    const base_allocator* allocator = interest->config.allocator;
+    BASE_ARRAY_RESERVE(allocator, scratch->enter, scratch->enter_capacity, scratch->inside_count);
+    BASE_ARRAY_RESERVE(allocator, scratch->leave, scratch->leave_capacity, count);
+    BASE_ARRAY_RESERVE(allocator, scratch->changed, scratch->changed_capacity, count);
+    BASE_ARRAY_RESERVE(allocator, scratch->changed_to, scratch->changed_to_capacity, count);
     const uint32_t found_count =
         compare_members(interest, scratch, client, members, count, look.since, answer);
     if (found_count < scratch->inside_count) list_entering(interest, scratch, client, answer);

@@ -243,11 +243,6 @@ void net_playback_draw(net_playback* playback, const net_draw* with) {
     net_presenter_draw(playback->presenter, &made);
 }
 
-static ecs_tick tick_above(double tick) {
-    ecs_tick below = (ecs_tick)tick;
-    return below + ((double)below < tick);
-}
-
 // Behind ticks that are lost the world is another one, and it gets a view of its own; so it does
 // with other settings. While the values are not known it stays as it is.
 static net_result feed_next(net_playback* playback) {
@@ -278,7 +273,8 @@ static net_result feed_until(net_playback* playback, ecs_tick tick) {
 }
 
 static net_result show(net_playback* playback, double tick) {
-    net_result result = feed_until(playback, tick_above(tick));
+    const ecs_tick below = (ecs_tick)tick;
+    net_result result = feed_until(playback, below + ((double)below < tick));
     if (result != NET_OK) return result;
     if (tick < playback->tick) return NET_OK; // it is lost; what follows is shown
     playback->tick = tick;

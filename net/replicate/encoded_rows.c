@@ -54,20 +54,11 @@ static void reserve_homes(net_encoded_rows* encoded_rows) {
 
 // ---- kinds ----
 
-static uint32_t kind_slot(uint32_t wanted) {
-    return wanted * UINT32_C(0x9E3779B1) >> (32 - NET_ENCODED_ROW_KINDS_BITS);
-}
-
-// Where a kind is, or may be put.
-static net_encoded_row_kind* find_kind(net_encoded_rows* encoded_rows, uint32_t wanted) {
-    uint32_t slot = kind_slot(wanted);
+net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint32_t wanted) {
+    uint32_t slot = wanted * UINT32_C(0x9E3779B1) >> (32 - NET_ENCODED_ROW_KINDS_BITS);
     while (encoded_rows->kinds[slot].wanted != 0 && encoded_rows->kinds[slot].wanted != wanted)
         slot = (slot + 1) % NET_ENCODED_ROW_KINDS;
-    return &encoded_rows->kinds[slot];
-}
-
-net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint32_t wanted) {
-    net_encoded_row_kind* kind = find_kind(encoded_rows, wanted);
+    net_encoded_row_kind* kind = &encoded_rows->kinds[slot];
     if (kind->wanted == wanted) return kind;
     if (encoded_rows->kind_count == KINDS_MAX) return NULL;
     encoded_rows->kind_count++;

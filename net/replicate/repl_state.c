@@ -406,7 +406,7 @@ static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age,
     const net_history_entity* entity =
         net_history_find(repl->replicator->history, ecs_entity_index(handle));
     if (!entity || entity->handle != handle) return false;
-    ecs_tick now = net_replicator_tick(repl->replicator);
+    ecs_tick now = repl->replicator->history->tick;
     *age = (uint32_t)now - tick;
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
     if (!net_history_read(entity, now, now - *age, classes, scratch)) return false;
@@ -424,14 +424,6 @@ bool net_repl_state_probe(net_repl_state* repl, uint32_t* slot, uint32_t* age, u
         if (probe_slot(repl, *slot, age, hash)) return true;
     }
     return false;
-}
-
-const net_repl_state_counters* net_repl_state_get_counters(const net_repl_state* repl) {
-    return &repl->counters;
-}
-
-uint32_t net_repl_state_entities(const net_repl_state* repl) {
-    return repl->member_count;
 }
 
 void net_repl_state_list(const net_repl_state* repl, ecs_entity* entities) {

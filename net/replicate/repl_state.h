@@ -81,9 +81,7 @@ void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane);
 /// the client's turn. Only between net_replicator_publish_lane_begin and _end of its lane; nothing
 /// happens when it was done.
 void net_repl_state_publish(net_repl_state* repl);
-/// Entities in its scope.
-uint32_t net_repl_state_entities(const net_repl_state* repl);
-/// List them in any order; `entities` has room for net_repl_state_entities.
+/// List them in any order; `entities` has room for member_count.
 void net_repl_state_list(const net_repl_state* repl, ecs_entity* entities);
 /// List those of a word of slots (net_repl_state_words) at whose index `marks` has 1 and not 0. It
 /// has an element for every index of the history; `entities` has room for 64. @return how many.
@@ -122,7 +120,6 @@ void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* 
 /// header. `hash` is net_row_hash of the masked row, `age` the age of its tick. @return false: no
 /// row is certain now.
 bool net_repl_state_probe(net_repl_state* repl, uint32_t* slot, uint32_t* age, uint64_t* hash);
-const net_repl_state_counters* net_repl_state_get_counters(const net_repl_state* repl);
 
 /// Private to replicate: the replication state of one client, shared by the repl_state files.
 ///

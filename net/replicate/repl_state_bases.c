@@ -495,13 +495,6 @@ static void add_by_packet(composer* c, uint64_t* left) {
 
 // ---- one by one ----
 
-// A row with hidden classes is stored for a fixed number of ticks. Beyond that, whether it is still
-// stored would reveal how often they changed.
-static bool may_name(const net_repl_state* repl, uint32_t slot, uint32_t classes, uint32_t age) {
-    return (classes & ~(uint32_t)repl->classes[slot]) == 0 ||
-           age < repl->replicator->history->keep_ticks;
-}
-
 uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot) {
     const uint32_t now = net_repl_state_now(repl);
     uint32_t back = net_repl_state_find_base(repl, slot), base = repl->bases[slot];
@@ -518,7 +511,10 @@ uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot) {
     if (!is_known || age == 0 || sends > NET_REPL_STATE_BACK_MAX) return 0;
     if (age > NET_BASE_AGE_MAX && old_sends > 0) return 0;
     uint32_t classes = net_repl_state_classes_at(repl, slot, base);
-    return may_name(repl, slot, classes, age) ? age : 0;
+    // A row with hidden classes is stored for a fixed number of ticks. Beyond that, whether it is
+    // still stored would reveal how often they changed.
+    const bool is_hidden = (classes & ~(uint32_t)repl->classes[slot]) != 0;
+    return is_hidden && age >= repl->replicator->history->keep_ticks ? 0 : age;
 }
 
 // Most slots have not been sent for a while: no packet of a small window is their base.

@@ -169,19 +169,17 @@ static void add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
     repl->group_count++;
 }
 
-static void remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
-    uint32_t at = find_group_place(repl, (uint64_t)group << 32 | slot);
-    repl->group_count--;
-    memmove(&repl->groups[at], &repl->groups[at + 1],
-            (repl->group_count - at) * sizeof *repl->groups);
-}
-
 // The slot is in this group from now on; 0: in none.
 static void net_repl_state_set_group(net_repl_state* repl, uint32_t slot, uint32_t group) {
     const uint32_t before = repl->members[slot].group;
     if (group == before) return;
     if (group != 0) add_to_group(repl, group, slot);
-    if (before != 0) remove_from_group(repl, before, slot);
+    if (before != 0) {
+        const uint32_t at = find_group_place(repl, (uint64_t)before << 32 | slot);
+        repl->group_count--;
+        memmove(&repl->groups[at], &repl->groups[at + 1],
+                (repl->group_count - at) * sizeof *repl->groups);
+    }
     repl->members[slot].group = group;
 }
 
@@ -284,14 +282,6 @@ static void mark_changed(net_repl_state* repl, uint32_t w, uint64_t changed) {
 
 // ---- classes of the past ----
 
-static void forget_reclasses(net_repl_state* repl, uint32_t slot) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < repl->reclass_count; i++)
-        if (repl->reclasses[i].slot != slot) repl->reclasses[kept++] = repl->reclasses[i];
-    repl->reclass_count = kept;
-    net_set_remove(repl, NET_SET_MIXED, slot);
-}
-
 static void add_reclass(net_repl_state* repl, uint32_t slot, uint16_t before) {
     BASE_ARRAY_RESERVE(&repl->owner.allocator, repl->reclasses, repl->reclass_capacity,
                        repl->reclass_count + 1);
@@ -345,7 +335,13 @@ static void begin_epoch(net_repl_state* repl, uint32_t slot) {
                                             NET_SET_STALE,  NET_SET_SINGLE, NET_SET_YOUNG};
     for (uint32_t i = 0; i < sizeof of_epoch / sizeof *of_epoch; i++)
         net_set(repl, of_epoch[i])[w] &= keep;
-    if (net_set_has(repl, NET_SET_MIXED, slot)) forget_reclasses(repl, slot);
+    if (net_set_has(repl, NET_SET_MIXED, slot)) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < repl->reclass_count; i++)
+            if (repl->reclasses[i].slot != slot) repl->reclasses[kept++] = repl->reclasses[i];
+        repl->reclass_count = kept;
+        net_set_remove(repl, NET_SET_MIXED, slot);
+    }
 }
 
 // `is_new`: the slot was just taken, so it is in none of the sets.
@@ -475,10 +471,6 @@ static void mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
     if (touched) mark_changed(repl, w, touched);
 }
 
-static uint64_t in_scope(const net_repl_state* repl, uint32_t w) {
-    return net_set(repl, NET_SET_USED)[w] & ~net_set(repl, NET_SET_GOING)[w];
-}
-
 // Of the 64 slots of a word. Eight at a time, since shifts by constants are cheap.
 static uint64_t find_touched(const uint8_t* touched, const uint32_t* at) {
     uint64_t bits = 0;
@@ -492,7 +484,8 @@ static uint64_t find_touched(const uint8_t* touched, const uint32_t* at) {
 }
 
 static uint64_t find_marked(const net_repl_state* repl, uint32_t w, const uint8_t* marks) {
-    return find_touched(marks, &repl->indices[(size_t)w * 64]) & in_scope(repl, w);
+    const uint64_t in_scope = net_set(repl, NET_SET_USED)[w] & ~net_set(repl, NET_SET_GOING)[w];
+    return find_touched(marks, &repl->indices[(size_t)w * 64]) & in_scope;
 }
 
 uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, const uint8_t* marks,

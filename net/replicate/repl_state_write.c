@@ -12,7 +12,6 @@
 #include "core/fault.h"
 #include "replicate/repl_state.h"
 
-#include <stddef.h>
 #include <string.h>
 
 // ---- selecting ----
@@ -110,24 +109,6 @@ static inline void add_candidate(collector* c, uint32_t w, uint64_t slots, uint3
     c->counts[level] += net_word_count(slots);
 }
 
-// The interval of an urgency, as a power of two.
-static inline uint32_t interval_of(const collector* c, uint32_t urgency) {
-    uint32_t interval = c->interval > urgency ? c->interval - urgency : 0;
-    return interval < NET_REPL_STATE_PHASE_PLANES ? interval : NET_REPL_STATE_PHASE_PLANES;
-}
-
-// The age of what a packet carried; 0: too old to count.
-static inline uint32_t packet_age(const collector* c, uint32_t back) {
-    uint32_t age = c->now - net_repl_packet_tick(c->repl, back);
-    return age >= NET_REPL_STATE_OVERDUE_TICKS ? 0 : age ? age : 1;
-}
-
-// Packets that show the age of a slot.
-static inline uint32_t backs_of(const collector* c) {
-    uint32_t backs = c->repl->backs;
-    return backs < BACKS_MAX ? backs : BACKS_MAX;
-}
-
 static inline uint32_t overdue_level(uint32_t wait) {
     uint32_t level = OVERDUE + log2_quarters(wait / NET_REPL_STATE_OVERDUE_TICKS);
     return level < LEVELS ? level : LEVELS - 1;
@@ -136,7 +117,9 @@ static inline uint32_t overdue_level(uint32_t wait) {
 // phases[i]: slots of the word that are due now with intervals of 1 << i ticks.
 static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency, uint32_t age,
                      const uint64_t* phases) {
-    uint32_t interval = interval_of(c, urgency);
+    // The interval of an urgency, as a power of two.
+    uint32_t interval = c->interval > urgency ? c->interval - urgency : 0;
+    if (interval > NET_REPL_STATE_PHASE_PLANES) interval = NET_REPL_STATE_PHASE_PLANES;
     if (!c->is_lifecycle && age >> interval) {
         uint64_t again = slots & net_set(c->repl, NET_SET_AGAIN)[w];
         uint32_t level = LATE + log2_quarters(age >> interval);
@@ -156,13 +139,15 @@ static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency,
 // Sort slots of a word: by age as the recent packets show it, the rest one by one.
 static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* phases) {
     const net_repl_state* repl = c->repl;
-    uint32_t backs = backs_of(c), urgency;
+    const uint32_t backs = repl->backs < BACKS_MAX ? repl->backs : BACKS_MAX;
+    uint32_t urgency;
     const bool are_alike = find_alike(repl, w, left, &urgency) == left;
     for (uint32_t back = 1; back <= backs && left; back++) {
         uint64_t of = left & net_repl_carried(repl, back)[w];
         if (!of) continue;
-        uint32_t age = packet_age(c, back);
-        if (age == 0) break;
+        uint32_t age = c->now - net_repl_packet_tick(repl, back);
+        if (age >= NET_REPL_STATE_OVERDUE_TICKS) break; // too old to count
+        age += age == 0;
         left &= ~of;
         for (uint64_t alike = of; of; of &= ~alike) {
             if (!are_alike) alike = find_alike(repl, w, of, &urgency);

@@ -82,14 +82,6 @@ void net_replicator_step(net_replicator* replicator, const ecs_world* world, ecs
     if (replicator->interest) net_interest_step(replicator->interest, replicator->history, tick);
 }
 
-const net_history* net_replicator_history(const net_replicator* replicator) {
-    return replicator->history;
-}
-
-ecs_tick net_replicator_tick(const net_replicator* replicator) {
-    return replicator->history->tick;
-}
-
 // ---- clients and lanes ----
 
 void net_replicator_add_client(net_replicator* replicator, net_repl_state* repl) {
@@ -122,15 +114,11 @@ static net_repl_state* find_repl(const net_replicator* replicator, uint32_t clie
 
 // ---- what happened in the step ----
 
-static void unmark(net_replicator* replicator) {
+static void mark(net_replicator* replicator) {
     if (replicator->has_touched) memset(replicator->touched, 0, replicator->touched_capacity);
     if (replicator->has_lives) base_bitset_clear_all(&replicator->lives);
     if (replicator->has_hidden) base_bitset_clear_all(&replicator->hidden);
     replicator->has_touched = replicator->has_lives = replicator->has_hidden = false;
-}
-
-static void mark(net_replicator* replicator) {
-    unmark(replicator);
     uint32_t end = replicator->history->capacity;
     replicator->events = replicator->history->events;
     replicator->event_count = replicator->history->event_count;
@@ -214,19 +202,15 @@ static void apply_answer(net_repl_state* repl, const net_interest_answer* answer
     }
 }
 
-static void enter_all(net_repl_state* repl) {
-    const net_history* history = repl->replicator->history;
-    uint32_t end = history->capacity;
-    for (uint32_t index = 1; index < end; index++) {
-        const net_interest_entity whole = whole_entity(index);
-        if (net_history_find(history, index)) net_repl_state_enter(repl, &whole);
-    }
-}
-
 void net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
     BASE_ASSERT(!repl->is_abandoned);
     if (!replicator->interest) {
-        enter_all(repl);
+        const net_history* history = repl->replicator->history;
+        uint32_t end = history->capacity;
+        for (uint32_t index = 1; index < end; index++) {
+            const net_interest_entity whole = whole_entity(index);
+            if (net_history_find(history, index)) net_repl_state_enter(repl, &whole);
+        }
         return;
     }
     net_interest_answer answer;
@@ -238,7 +222,7 @@ void net_replicator_update_scope(net_replicator* replicator, net_repl_state* rep
 void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t number) {
     BASE_ASSERT(number < replicator->lane_count);
     net_replicator_lane* lane = &replicator->lanes[number];
-    net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator));
+    net_encoded_rows_begin(&lane->encoded_rows, replicator->history->tick);
     net_encoded_rows_ahead(&lane->encoded_rows, replicator->events, replicator->event_count);
     lane->is_idle = !replicator->has_touched &&
                     !(replicator->interest && net_interest_has_due(replicator->interest));

@@ -55,7 +55,5 @@ void net_replicator_publish_lane(net_replicator* replicator, uint32_t lane);
 void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t lane);
 /// then net_repl_state_publish (repl_state.h) for any of them, and at last those that are left.
 void net_replicator_publish_lane_end(net_replicator* replicator, uint32_t lane);
-const net_history* net_replicator_history(const net_replicator* replicator);
-ecs_tick net_replicator_tick(const net_replicator* replicator);
 /// Check the whole structure (asserts). net_replicator_publish does so in BASE_VALIDATE builds.
 void net_replicator_validate(const net_replicator* replicator);

@@ -34,13 +34,6 @@ void net_varsize_source_destroy(net_varsize_source* source) {
     base_owner_destroy(source);
 }
 
-static uint32_t find_value(const net_varsize_source* source, ecs_entity entity, uint32_t number) {
-    uint32_t at = net_varsize_first(source, entity);
-    while (at != NET_VARSIZE_NONE && source->values[at].number != number)
-        at = source->values[at].next;
-    return at;
-}
-
 // Each value at most once between two spreads.
 static void mark_changed(net_varsize_source* source, uint32_t at) {
     if (source->values[at].is_listed) return;
@@ -78,13 +71,6 @@ static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
     return at;
 }
 
-static void store_value(net_varsize_source* source, net_varsize_value* value) {
-    uint32_t size = (uint32_t)source->scratch.size;
-    BASE_ARRAY_RESERVE(source->allocator, value->bytes, value->capacity, size);
-    memcpy(value->bytes, source->scratch.data, size);
-    value->size = size;
-}
-
 static void report_long(net_varsize_source* source, const ecs_world* world,
                         const net_varsize_value* value, size_t size) {
     source->counters.values_long++;
@@ -113,7 +99,11 @@ static void take_value(net_varsize_source* source, const ecs_world* world, uint3
                     (value->size == size && memcmp(value->bytes, source->scratch.data, size) == 0));
     value->is_default = is_default;
     if (is_same) return;
-    if (!is_default) store_value(source, value);
+    if (!is_default) {
+        value->size = (uint32_t)source->scratch.size;
+        BASE_ARRAY_RESERVE(source->allocator, value->bytes, value->capacity, value->size);
+        memcpy(value->bytes, source->scratch.data, value->size);
+    }
     if (++source->stamp_last == NET_VARSIZE_SENT_UNKNOWN) source->stamp_last = 1;
     value->stamp = source->stamp_last;
     mark_changed(source, at);
@@ -123,7 +113,9 @@ static void take_value(net_varsize_source* source, const ecs_world* world, uint3
 static void take_component(net_varsize_source* source, const ecs_world* world, ecs_entity entity,
                            const net_row_template* row_template, const net_row_varsize* varsize,
                            ecs_tick tick) {
-    uint32_t at = find_value(source, entity, varsize->number);
+    uint32_t at = net_varsize_first(source, entity);
+    while (at != NET_VARSIZE_NONE && source->values[at].number != varsize->number)
+        at = source->values[at].next;
     if (at == NET_VARSIZE_NONE) at = add_value(source, entity, varsize);
     net_varsize_value* value = &source->values[at];
     const net_row_template* before = value->row_template;
@@ -178,14 +170,6 @@ static void take_change(net_varsize_source* source, const ecs_world* world,
     if (at == NET_VARSIZE_NONE || !source->values[at].is_present) return;
     if (ecs_find(world, change->entity, change->component))
         take_value(source, world, at, source->values[at].row_template);
-}
-
-static void take_all(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
-    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
-         entity = ecs_entity_next(world, entity)) {
-        if (!is_taken(source, entity)) break;
-        take_entity(source, world, entity, tick);
-    }
 }
 
 static void take_changes(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
@@ -293,15 +277,6 @@ static void free_record(net_varsize_sender* sender, uint32_t at) {
     sender->record_free = at;
 }
 
-static void forget_record(net_varsize_sender* sender, net_varsize_record* record) {
-    uint32_t at = (uint32_t)(record - sender->records);
-    sender->record_of[record->place] = 0;
-    record->place = NET_VARSIZE_NONE;
-    if (record->flight) sender->flights[record->flight - 1].record = NET_VARSIZE_NONE;
-    record->flight = 0;
-    if (!record->is_queued) free_record(sender, at);
-}
-
 static void push_queue(net_varsize_sender* sender, uint32_t at) {
     BASE_ASSERT(!sender->records[at].is_queued);
     net_varsize_record* record = &sender->records[at];
@@ -354,7 +329,12 @@ static void take_changed(net_varsize_sender* sender, uint32_t place) {
     if (!record) return;
     const net_varsize_value* value = &sender->source->values[place];
     if (value->is_destroyed) {
-        forget_record(sender, record);
+        uint32_t at = (uint32_t)(record - sender->records);
+        sender->record_of[record->place] = 0;
+        record->place = NET_VARSIZE_NONE;
+        if (record->flight) sender->flights[record->flight - 1].record = NET_VARSIZE_NONE;
+        record->flight = 0;
+        if (!record->is_queued) free_record(sender, at);
         return;
     }
     if (record->is_in_scope && value->since > since_of(sender, record)) {
@@ -392,8 +372,13 @@ void net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
     spread(source);
     if (source->has_stepped)
         take_changes(source, world, tick);
-    else
-        take_all(source, world, tick);
+    else {
+        for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+             entity = ecs_entity_next(world, entity)) {
+            if (!is_taken(source, entity)) break;
+            take_entity(source, world, entity, tick);
+        }
+    }
     source->has_stepped = true;
 }
 

@@ -312,7 +312,7 @@ static uint32_t* chain_of(net_server_out* out, ecs_entity target) {
 
 void net_server_mark_seen(net_server* server) {
     net_server_out* out = &server->out;
-    const net_history* history = net_replicator_history(server->replicator);
+    const net_history* history = server->replicator->history;
     const uint32_t words = (out->event_count + 63) / 64, end = history->capacity;
     out->seen_words = 0;
     if (words == 0 || out->count == 0) return;
@@ -346,7 +346,7 @@ static void add_events_of(net_server_out* out, ecs_entity target, uint64_t* seen
 // A client sees few of many targets. So the slots of the client are looked through for targets,
 // and not the targets for slots.
 static bool add_seen(net_server_out* out, uint32_t place, const net_repl_state* repl) {
-    if (out->seen_words == 0 || out->event_count * SLOTS_PER_SEARCH < net_repl_state_entities(repl))
+    if (out->seen_words == 0 || out->event_count * SLOTS_PER_SEARCH < repl->member_count)
         return false;
     uint64_t* seen = &out->seen[(size_t)place * out->seen_words];
     ecs_entity found[64];

@@ -67,12 +67,12 @@ static void take_resyncs(net_server_lane* lane, net_session* session,
     static const net_budget_rate rate = {RESYNC_US, NET_RESYNCS_BURST_MAX};
     for (uint32_t i = 0; i < packet->resync_count; i++) {
         if (!net_budget_take(&session->resyncs, rate, lane->server->now_us)) {
-            net_lane_drop(lane, NET_DROP_RESYNC_LIMIT, packet->resync_count - i);
+            lane->dropped[NET_DROP_RESYNC_LIMIT] += packet->resync_count - i;
             session->is_flooding = true;
             break;
         }
         if (!net_repl_state_resync(session->out.repl, packet->resyncs[i])) {
-            net_lane_drop(lane, NET_DROP_RESYNC_UNKNOWN, 1);
+            lane->dropped[NET_DROP_RESYNC_UNKNOWN] += 1;
             continue;
         }
         lane->resyncs++;
@@ -143,7 +143,7 @@ static bool take_events(net_server_lane* lane, net_session* session,
         event.payload = (ProtobufCBinaryData){size, payload};
         const uint64_t full = session->inbox.full;
         if (net_event_inbox_push(&session->inbox, &event, NULL) != NET_OK)
-            net_lane_drop(lane, NET_DROP_EVENT_FULL, 1);
+            lane->dropped[NET_DROP_EVENT_FULL] += 1;
         // Our clients end their own session before they send this many.
         session->is_flooding = session->is_flooding || session->inbox.full != full;
     }
@@ -190,7 +190,7 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
     net_input_packet packet;
     const net_result result = read_packet(lane, session, bytes, size, &packet, &message);
     if (result == NET_ERR_STALE) {
-        net_lane_drop(lane, NET_DROP_STALE, 1);
+        lane->dropped[NET_DROP_STALE] += 1;
         return true;
     }
     if (result != NET_OK) {
@@ -204,7 +204,7 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
     if (net_ack_receiver_check(&session->received, packet.seq) != NET_ACK_NEW) return true;
     const size_t given = packet.input_count + message->n_events;
     if (given > 0 && session->is_spectator) { // it only watches: that breaks the protocol
-        net_lane_drop(lane, NET_DROP_SPECTATOR, given);
+        lane->dropped[NET_DROP_SPECTATOR] += given;
         return false;
     }
     if (!take_inputs(lane, session, &packet) || !take_events(lane, session, message)) return false;
@@ -245,7 +245,7 @@ static void read_event(net_server_lane* lane, const net_lane_event* event, uint3
     }
     const net_drop fault = net_lane_check_event(event);
     if (fault != NET_DROP_COUNT) {
-        net_lane_drop(lane, fault, 1);
+        lane->dropped[fault] += 1;
         return;
     }
     session->received_us = lane->server->now_us;

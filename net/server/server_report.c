@@ -49,7 +49,7 @@ static void fill_scope(const net_server* server, const net_session* session,
     const net_repl_state* repl = session->out.repl;
     const ecs_tick now = server->out.tick;
     const uint64_t* pending = net_set(repl, NET_SET_PENDING);
-    report->entities = net_repl_state_entities(repl);
+    report->entities = repl->member_count;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
         for (uint64_t left = pending[w]; left; left &= left - 1) {
             const uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(left);
@@ -129,7 +129,7 @@ uint32_t net_server_list_scope(net_server* server, uint32_t client, ecs_entity* 
     uint32_t count = 0;
     for (uint32_t slot = 0; repl && slot < repl->slot_end && count < capacity; slot++)
         if (repl->members[slot].index != 0) entities[count++] = repl->handles[slot];
-    return repl ? net_repl_state_entities(repl) : 0;
+    return repl ? repl->member_count : 0;
 }
 
 net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,

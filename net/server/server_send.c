@@ -62,7 +62,7 @@ static uint32_t player_age(const net_server* server, const net_session_out* out)
     ecs_tick tick = server->out.tick;
     if (player == ECS_ENTITY_NONE) return 0;
     const net_history_entity* entity =
-        net_history_find(net_replicator_history(server->replicator), ecs_entity_index(player));
+        net_history_find(server->replicator->history, ecs_entity_index(player));
     // Classes that the client may not see must not change a bit of the packet.
     uint32_t classes = 0;
     if (!entity || entity->handle != player || !net_repl_state_sees(out->repl, player, &classes))
@@ -178,7 +178,7 @@ static void send_packet(net_server_lane* lane, net_session* session) {
     net_packet_header_write(&writer, &header);
     uint64_t header_bits = writer.size_bits;
     BASE_ASSERT(header_bits <= HEADER_BITS_MAX);
-    const net_repl_state_counters* counters = net_repl_state_get_counters(out->repl);
+    const net_repl_state_counters* counters = &out->repl->counters;
     const uint64_t stopped = counters->solo_stopped;
     const uint64_t split = counters->groups_split;
     const uint32_t records =
@@ -253,8 +253,8 @@ static void send_packets(net_server_lane* lane, net_session* session) {
         out->summary.is_quiet || out->summary.is_deaf ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
     uint32_t count = 0;
     // A client in debt gets a packet now and then, so that it can acknowledge something.
-    bool must_send =
-        net_rate_is_charged(&out->rate) && out->silent_count + 1 >= lane->server->deaf_ticks;
+    bool must_send = out->rate.tokens <= -(double)NET_RATE_PACKET_BYTES_MAX &&
+                     out->silent_count + 1 >= lane->server->deaf_ticks;
     while (count < count_max &&
            (net_rate_left(&out->rate) > (count > 0 ? NET_FURTHER_BYTES_MIN : 0) || must_send)) {
         must_send = false;
@@ -362,7 +362,7 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
     if (server->config.tap) server->config.tap->turn(server);
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING || server->phase == NET_SERVER_SETTLING);
     out->now_us = server->now_us;
-    out->tick = net_replicator_tick(server->replicator);
+    out->tick = server->replicator->history->tick;
     out->has_stepped = has_stepped;
     out->is_settling = server->phase != NET_SERVER_RUNNING;
     out->is_hurried = server->is_hurried;

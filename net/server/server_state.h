@@ -76,10 +76,6 @@ struct net_server_lane {
     uint8_t state[NET_STATE_BYTES_MAX];
 };
 
-static inline void net_lane_drop(net_server_lane* lane, net_drop reason, uint64_t count) {
-    lane->dropped[reason] += count;
-}
-
 /// Make the lanes of the transport, and with `is_threaded` a thread for each.
 void net_server_open_lanes(net_server* server, bool is_threaded);
 /// What a lane reads messages of the match with.

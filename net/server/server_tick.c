@@ -96,7 +96,7 @@ static int64_t expect_scope(const net_server* server) {
     int64_t sum = 0, count = 0;
     for (const net_session* session = NULL; (session = net_server_next(server, session));) {
         if (!session->out.repl || session->is_spectator) continue;
-        sum += net_repl_state_entities(session->out.repl);
+        sum += session->out.repl->member_count;
         count++;
     }
     return 1 + (count > 0 ? sum / count
@@ -173,8 +173,7 @@ static void replicate(net_server* server) {
     net_replicator_step(server->replicator, world, tick);
     net_varsize_source_step(server->varsize, world, tick);
     const net_observer* observer = &server->config.observer;
-    if (observer->rows)
-        observer->rows(observer->context, match, net_replicator_history(server->replicator));
+    if (observer->rows) observer->rows(observer->context, match, server->replicator->history);
     // The game keeps the last seconds. What becomes of it, the program says (net_log_take_saved).
     char name[NET_SAVE_NAME_BYTES];
     if (net_match_take_save(server->config.match, name) && observer->save)

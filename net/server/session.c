@@ -178,7 +178,7 @@ static void note_sight(net_session* session, ecs_entity entity, bool is_seen) {
 
 // An entity that becomes the player knows nothing yet: all that is in sight.
 static void restate_sights(net_server* server, net_session* session) {
-    const uint32_t count = net_repl_state_entities(session->out.repl);
+    const uint32_t count = session->out.repl->member_count;
     ecs_entity* entities = base_allocate(server->allocator, (count + 1) * sizeof *entities);
     net_repl_state_list(session->out.repl, entities);
     add_sight(server, &session->sights, ECS_ENTITY_NONE, false);
@@ -192,7 +192,7 @@ void net_session_collect_sights(net_server* server, net_session* session) {
     const net_match* match = server->config.match;
     if (!match->sight_message || session->is_spectator) return;
     const ecs_entity player = net_match_player(match, session->client);
-    const uint32_t scope = net_repl_state_entities(session->out.repl);
+    const uint32_t scope = session->out.repl->member_count;
     if (player != session->sight_player || session->sights.count > SIGHTS_WAITING_MAX + 2 * scope) {
         session->sight_player = player;
         session->sights.count = from->count = 0;
@@ -208,7 +208,7 @@ static void release_sights(net_server* server, net_sights* sights) {
     *sights = (net_sights){0};
 }
 
-void net_session_deinit_queues(net_server* server, net_session* session) {
+static void deinit_queues(net_server* server, net_session* session) {
     release_sights(server, &session->out.sights);
     release_sights(server, &session->sights);
     net_event_outbox_deinit(&session->out.outbox);
@@ -408,7 +408,7 @@ void net_session_renew(net_server* server, net_session* session) {
     BASE_ASSERT(net_session_is_in_match(session));
     drop_replication(session);
     net_session_add_dropped(session, server->counters.dropped);
-    net_session_deinit_queues(server, session);
+    deinit_queues(server, session);
     session->out = (net_session_out){.repl = NULL};
     init_queues(server, session);
     session->has_player_sent = session->has_roster = false;
@@ -510,7 +510,7 @@ void net_session_gone(net_server* server, net_session* session, const char* reas
     }
     net_interest_remove_client(server->interest, session->client);
     session->out.varsize = NULL;
-    net_session_deinit_queues(server, session);
+    deinit_queues(server, session);
     net_session_set_state(server, session, NET_SESSION_FREE, reason);
     net_session_set_peer(server, session, 0);
 }

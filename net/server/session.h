@@ -203,8 +203,6 @@ static inline bool net_session_has_player(const net_session* session) {
     return net_session_is_in_match(session) && !session->is_spectator;
 }
 
-/// Release what waits in both directions.
-void net_session_deinit_queues(net_server* server, net_session* session);
 /// Take what the net half saw.
 void net_session_collect_sights(net_server* server, net_session* session);
 /// Send a control message, count its bytes and trace it.

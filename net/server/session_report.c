@@ -99,7 +99,7 @@ static bool may_walk(net_server* server, uint32_t entities) {
 // The digest of a scope, at the cost of its entities. @return false: not now.
 static bool walk_scope(net_server* server, const net_session* session, net_world_digest* scope) {
     net_repl_state* repl = session->out.repl;
-    const uint32_t count = net_repl_state_entities(repl);
+    const uint32_t count = repl->member_count;
     net_match* match = server->config.match;
     if (!may_walk(server, count)) return false;
     ecs_entity* entities = base_allocate(server->allocator, (count + 1) * sizeof *entities);
@@ -113,7 +113,7 @@ static bool walk_scope(net_server* server, const net_session* session, net_world
 
 void net_session_fill_report(const net_session* session, net_peer_report* report) {
     if (session->out.repl) {
-        const net_repl_state_counters* counters = net_repl_state_get_counters(session->out.repl);
+        const net_repl_state_counters* counters = &session->out.repl->counters;
         report->packets_sent = counters->packets;
         report->packets_lost = counters->packets_lost;
         report->state_bytes = (counters->bits + 7) / 8;

@@ -335,11 +335,6 @@ static bool is_other(const uint32_t* a, const uint32_t* b, uint32_t count) {
     return false;
 }
 
-static bool is_dropped(const net_history_entity* entity, uint32_t component) {
-    return net_fault_is_planted(NET_FAULT_DROP_COMPONENT) && component == 0 &&
-           ecs_entity_index(entity->handle) % 3 == 0;
-}
-
 // A walk over changes. Parts of a step walk at the same time.
 typedef struct taking {
     net_history* history;
@@ -385,7 +380,10 @@ static inline __attribute__((always_inline)) bool take_component(taking* self,
     proto_row_read_packed(&of->row_template->layout, of->c, value, self->scratch);
     const uint32_t* words = self->scratch + of->first;
     const uint32_t* newest = net_history_newest(entity);
-    if (!is_other(newest + of->first, words, of->count) || is_dropped(entity, of->c)) return true;
+    if (!is_other(newest + of->first, words, of->count)) return true;
+    if (net_fault_is_planted(NET_FAULT_DROP_COMPONENT) && of->c == 0 &&
+        ecs_entity_index(entity->handle) % 3 == 0)
+        return true;
     uint32_t* row;
     if (touched->classes == 0) {
         if (self->is_part && !has_room(self->history, entity)) return false;
@@ -517,13 +515,6 @@ static void add_change(net_history* history, const history_touch* touched) {
         add_event(history, touched->handle, NET_HISTORY_CHANGED, touched->classes);
 }
 
-static void end_incarnation(net_history* history, net_history_entity* entity) {
-    if (entity->handle == ECS_ENTITY_NONE) return;
-    add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0);
-    entity->handle = ECS_ENTITY_NONE;
-    release_rows(history, entity);
-}
-
 // Look at all of an entity.
 static void take_whole(net_history* history, const ecs_world* world, history_touch* touched) {
     ecs_entity handle = touched->handle;
@@ -533,7 +524,11 @@ static void take_whole(net_history* history, const ecs_world* world, history_tou
     const net_row_template* row_template =
         net_rows_find(history->rows, ecs_entity_template(world, handle));
     if (!row_template) {
-        end_incarnation(history, entity);
+        if (entity->handle != ECS_ENTITY_NONE) {
+            add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0);
+            entity->handle = ECS_ENTITY_NONE;
+            release_rows(history, entity);
+        }
     } else if (entity->handle != handle || entity->row_template != row_template) {
         begin_incarnation(history, world, entity, handle, row_template);
     } else {

@@ -323,11 +323,10 @@ net_result net_row_world_create(net_row_world* target, ecs_entity handle,
                                 const net_row_template* row_template, const uint64_t* row) {
     BASE_ASSERT(handle != ECS_ENTITY_NONE && row_template && row);
     if (!target->world) return NET_OK;
+    if (ecs_loading_is_pending(target->world, handle))
+        return net_row_world_recreate(target, handle, row_template, row);
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
     make_values(target, row_template, row, inits);
-    if (ecs_loading_is_pending(target->world, handle))
-        return from_ecs(ecs_recreate(target->world, handle, row_template->id, inits,
-                                     row_template->layout.component_count));
     ecs_result result = ecs_handle_load(target->world, handle);
     if (result != ECS_OK) return from_ecs(result);
     result = ecs_create_at(target->world, handle, row_template->id, inits,

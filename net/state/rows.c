@@ -205,10 +205,6 @@ uint32_t net_rows_number_bits(const net_rows* rows) {
     return bits;
 }
 
-const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number) {
-    return number < rows->number_count ? rows->numbers[number] : NULL;
-}
-
 const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
                                          uint32_t part_count) {
     if (part_count == 0 || part_count > ECS_TEMPLATE_PARTS_MAX) return NULL;

@@ -92,8 +92,6 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);
-/// The loaded replicated template of a wire number; NULL of one that does not exist.
-const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number);
 /// The row template of a template of the world; composed ones are added on first use. NULL when it
 /// has no replicated part or cannot be a row (only compositions can fail here).
 const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_id);

@@ -96,14 +96,6 @@ static void add_component(net_schema* schema, const ecs_world* world, ecs_compon
     add_item(schema, "component", component->name, &hasher);
 }
 
-static void hash_quant(base_hasher* hasher, const proto_quant* quant) {
-    hash_u64(hasher, (uint64_t)quant->kind);
-    hash_u64(hasher, quant->bits);
-    hash_u64(hasher, quant->is_elastic ? 2 : quant->is_exact);
-    hash_f64(hasher, quant->min);
-    hash_f64(hasher, quant->step);
-}
-
 // Both sides know the value of a client that received none: the default.
 static void hash_varsize_defaults(net_schema* schema, const ecs_world* world,
                                   const net_row_template* row_template, base_hasher* hasher) {
@@ -137,8 +129,14 @@ static void add_template(net_schema* schema, const ecs_world* world,
             layout->components[coded].key != component->component)
             continue;
         const proto_row_component* row = &layout->components[coded++];
-        for (uint32_t f = 0; f < row->field_count; f++)
-            hash_quant(&hasher, &layout->fields[row->field_first + f].quant);
+        for (uint32_t f = 0; f < row->field_count; f++) {
+            const proto_quant* quant = &layout->fields[row->field_first + f].quant;
+            hash_u64(&hasher, (uint64_t)quant->kind);
+            hash_u64(&hasher, quant->bits);
+            hash_u64(&hasher, quant->is_elastic ? 2 : quant->is_exact);
+            hash_f64(&hasher, quant->min);
+            hash_f64(&hasher, quant->step);
+        }
     }
     for (uint32_t f = 0; f < layout->field_count; f++)
         hash_u64(&hasher, row_template->defaults[f]);
@@ -192,7 +190,7 @@ static net_result fill(net_schema* schema, ecs_world* world, const net_message* 
     net_result result = net_rows_create(&schema->owner.allocator, world, reporter, &schema->rows);
     if (result != NET_OK) return result;
     for (uint32_t n = 0; n < schema->rows->number_count; n++)
-        add_template(schema, world, net_rows_by_number(schema->rows, n));
+        add_template(schema, world, schema->rows->numbers[n]);
     for (uint32_t m = 0; m < message_count; m++) {
         result = add_message(schema, &messages[m], m, reporter);
         if (result != NET_OK) return result;

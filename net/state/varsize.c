@@ -119,20 +119,13 @@ static net_result set_value(ecs_world* world, ecs_entity entity, ecs_component_i
     return ecs_set(world, entity, component, value) == ECS_OK ? NET_OK : NET_ERR_UNKNOWN;
 }
 
-// Of an entity that lives or waits for its resources; NULL: neither, or it lacks the component.
-static const net_row_template* find_template(const ecs_world* world, net_rows* rows,
-                                             ecs_entity entity, ecs_component_id component) {
-    ecs_template_id id = ecs_is_alive(world, entity) ? ecs_entity_template(world, entity)
-                                                     : ecs_loading_template(world, entity);
-    const net_row_template* row_template = id == ECS_TEMPLATE_NONE ? NULL : net_rows_find(rows, id);
-    return row_template && net_row_find_varsize(row_template, component) ? row_template : NULL;
-}
-
 net_result net_varsize_apply(ecs_world* world, net_rows* rows, ecs_entity entity,
                              ecs_component_id component, const uint8_t* bytes, size_t size) {
     BASE_ASSERT(component != ECS_COMPONENT_NONE && (bytes || size == 0));
-    const net_row_template* row_template = find_template(world, rows, entity, component);
-    if (!row_template) return NET_ERR_UNKNOWN;
+    const ecs_template_id id = ecs_is_alive(world, entity) ? ecs_entity_template(world, entity)
+                                                           : ecs_loading_template(world, entity);
+    const net_row_template* row_template = id == ECS_TEMPLATE_NONE ? NULL : net_rows_find(rows, id);
+    if (!row_template || !net_row_find_varsize(row_template, component)) return NET_ERR_UNKNOWN;
     const void* default_ = bytes ? NULL : default_of(world, row_template, component);
     if (default_) return set_value(world, entity, component, default_);
     temporary made;

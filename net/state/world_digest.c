@@ -26,12 +26,6 @@
 
 enum { ROW_BYTES_MAX = PROTO_ROW_FIELDS_MAX * 8 };
 
-static void hash_u32(base_hasher* hasher, uint32_t value) {
-    uint8_t bytes[4];
-    base_store_le32(bytes, value);
-    base_hasher_add(hasher, bytes, sizeof bytes);
-}
-
 // @return bytes of the packed component.
 static size_t hash_component(base_hasher* hasher, const proto_layout* layout, uint32_t component,
                              const uint64_t* row, const char* name) {
@@ -202,7 +196,9 @@ static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* r
     const char* name = ecs_template_get(walk->world, row_template->id)->name;
     if (!net_fault_is_planted(NET_FAULT_WALK_OTHER)) net_rows_mask(row_template, classes, row);
     walk->scope.entities++;
-    hash_u32(&walk->hasher, entity);
+    uint8_t bytes[4];
+    base_store_le32(bytes, entity);
+    base_hasher_add(&walk->hasher, bytes, sizeof bytes);
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
     uint32_t varsize = 0;
     for (uint32_t c = 0; c <= layout->component_count; c++) {

@@ -37,7 +37,7 @@ static figures read_figures(void) {
     for (uint32_t i = 0; i < room.server->session_count; i++) {
         const net_session* session = room.server->sessions[i];
         if (!session || !session->out.repl) continue;
-        const net_repl_state_counters* counters = net_repl_state_get_counters(session->out.repl);
+        const net_repl_state_counters* counters = &session->out.repl->counters;
         all.rows +=
             counters->records_create + counters->records_update + counters->records_absolute;
         all.absolute += counters->records_absolute;

@@ -359,7 +359,7 @@ void bench_repl_tick(bench_repl* self) {
 static net_repl_state_counters sum(const bench_repl* self) {
     net_repl_state_counters all = {0};
     for (uint32_t i = 0; i < self->config.clients; i++) {
-        const net_repl_state_counters* of = net_repl_state_get_counters(self->clients[i].view);
+        const net_repl_state_counters* of = &self->clients[i].view->counters;
         all.packets += of->packets;
         all.bits += of->bits;
         all.records_create += of->records_create;

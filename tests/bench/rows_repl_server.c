@@ -196,12 +196,12 @@ static sums sum(const fixture* self) {
     for (uint32_t i = 0; i < self->server->session_count; i++) {
         const net_session* session = self->server->sessions[i];
         if (!session || !session->out.repl) continue;
-        const net_repl_state_counters* of = net_repl_state_get_counters(session->out.repl);
+        const net_repl_state_counters* of = &session->out.repl->counters;
         all.packets += of->packets;
         all.bits += of->bits;
         all.records +=
             of->records_create + of->records_update + of->records_absolute + of->records_destroy;
-        all.entities += net_repl_state_entities(session->out.repl);
+        all.entities += session->out.repl->member_count;
     }
     return all;
 }

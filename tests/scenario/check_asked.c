@@ -123,7 +123,7 @@ static void check_ledger(scenario* self) {
 // The value that a component of an entity has at the server, as text.
 static bool find_value(const scenario* self, const net_repl_state* view,
                        const net_packet_part* part, char* text, size_t text_bytes) {
-    const net_history* history = net_replicator_history(self->server->replicator);
+    const net_history* history = self->server->replicator->history;
     const net_history_entity* entity = net_history_find(history, ecs_entity_index(part->entity));
     const ecs_tick now = history->tick;
     uint64_t row[PROTO_ROW_FIELDS_MAX];

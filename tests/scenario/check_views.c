@@ -97,7 +97,7 @@ static void check_slot(scenario* self, watched* seen, uint32_t back, uint32_t sl
     bool is_row = !net_set_has(view, NET_SET_GOING, slot);
     ecs_entity handle = view->handles[slot];
     uint16_t classes = view->classes[slot];
-    ecs_tick now = net_replicator_tick(view->replicator);
+    ecs_tick now = view->replicator->history->tick;
     ecs_tick tick = now - (uint32_t)((uint32_t)now - net_repl_packet_tick(view, back));
     const net_history_entity* entity =
         net_history_find(view->replicator->history, ecs_entity_index(handle));
@@ -184,7 +184,7 @@ static void check_starvation(scenario* self, watched* seen, const net_session* s
     bound += 3 * (uint32_t)(seen->pending_peak * ROW_BYTES / per_tick);
     bound += 4 * self->config.send_divisor + (uint32_t)(session->out.varsize_debt / per_tick);
     if (seen->away_ticks <= bound) return;
-    uint32_t now = (uint32_t)net_replicator_tick(view->replicator);
+    uint32_t now = (uint32_t)view->replicator->history->tick;
     uint64_t full[INDEX_MAX / 64 + 1] = {0};
     net_repl_state_mark_full(view, full);
     for (uint32_t w = 0; w < net_repl_state_words(view); w++) {

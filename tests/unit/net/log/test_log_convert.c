@@ -122,7 +122,7 @@ CASE(floats_of_a_log_are_elastic_and_another_row_code_is_refused) {
     net_log_schema *schema, *none;
     assert_ok(make_float_log(NET_LOG_ROW_CODE, &schema));
     assert_int_equal(schema->template_count, 1);
-    const proto_quant* quant = &net_rows_by_number(schema->rows, 0)->layout.fields[0].quant;
+    const proto_quant* quant = &schema->rows->numbers[0]->layout.fields[0].quant;
     assert_true(quant->is_exact && quant->is_elastic);
     base_owner_destroy(schema);
     assert_int_equal(make_float_log(NET_LOG_ROW_CODE + 1, &none), NET_ERR_VERSION);

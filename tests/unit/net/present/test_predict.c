@@ -224,9 +224,7 @@ static void serve_state(game* g) {
         packet->owed = g->inputs.owed;
         ecs_entity player = player_of(g);
         const net_history_entity* entity =
-            player
-                ? net_history_find(net_replicator_history(g->replicator), ecs_entity_index(player))
-                : NULL;
+            player ? net_history_find(g->replicator->history, ecs_entity_index(player)) : NULL;
         packet->age = entity ? (uint32_t)(tick - entity->change_tick) : 0;
         proto_bit_writer writer = proto_bit_writer_make(packet->body, 1100);
         const net_repl_state_room room = {.hard = 1100 * 8, .soft = 1100 * 8};

@@ -198,7 +198,7 @@ static inline void view_carry(view_world* w, ecs_entity entity, float x, float y
 }
 
 static inline const net_repl_state_counters* view_counters(const view_world* w) {
-    return net_repl_state_get_counters(w->repl);
+    return &w->repl->counters;
 }
 
 static inline fake_scope* view_scope(view_world* w, uint32_t number, ecs_entity entity) {

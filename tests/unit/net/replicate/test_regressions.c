@@ -138,14 +138,12 @@ VIEW_WITH_CASE(from_room_to_room_means_one_destroy_and_one_create, .client_count
         assert_false(net_repl_state_has_pending(w->clients[to].repl)); // it does not see it
         view_scope(w, from, entity)->is_hidden = true;
         view_scope(w, to, entity)->is_hidden = false;
-        uint64_t destroys = net_repl_state_get_counters(w->clients[from].repl)->records_destroy;
-        uint64_t creates = net_repl_state_get_counters(w->clients[to].repl)->records_create;
+        uint64_t destroys = w->clients[from].repl->counters.records_destroy;
+        uint64_t creates = w->clients[to].repl->counters.records_create;
         view_exchange(w);
         settle(w);
-        assert_int_equal(net_repl_state_get_counters(w->clients[from].repl)->records_destroy,
-                         destroys + 1);
-        assert_int_equal(net_repl_state_get_counters(w->clients[to].repl)->records_create,
-                         creates + 1);
+        assert_int_equal(w->clients[from].repl->counters.records_destroy, destroys + 1);
+        assert_int_equal(w->clients[to].repl->counters.records_create, creates + 1);
     }
 }
 

@@ -179,7 +179,7 @@ CASE(views_of_a_moving_world_allocate_nothing) {
         assert_int_equal(memory.calls, allocations);
     }
     for (uint32_t c = 0; c < CLIENTS; c++) {
-        const net_repl_state_counters* counters = net_repl_state_get_counters(w.clients[c].repl);
+        const net_repl_state_counters* counters = &w.clients[c].repl->counters;
         creates += counters->records_create;
         destroys += counters->records_destroy;
         lost += counters->packets_lost;

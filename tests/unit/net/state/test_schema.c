@@ -171,13 +171,13 @@ SIDE_CASE(worlds_with_the_same_templates_share_a_schema, base_text, 0) {
     assert_ptr_equal(net_schema_items(shared, &shared_count), net_schema_items(at->schema, &count));
     assert_int_equal(shared_count, count);
     for (uint32_t i = 0; i < rows->number_count; i++) {
-        const net_row_template* loaded = net_rows_by_number(rows, i);
-        assert_ptr_equal(net_rows_by_number(like, i), loaded);
+        const net_row_template* loaded = rows->numbers[i];
+        assert_ptr_equal(like->numbers[i], loaded);
         assert_ptr_equal(net_rows_find(like, loaded->id), loaded);
         assert_ptr_equal(net_rows_compose(like, (const uint16_t[]){(uint16_t)i}, 1), loaded);
     }
     net_rows_set_tick_rate(like, 30);
-    assert_int_equal(net_rows_by_number(rows, 0)->layout.tick_rate_hz, 30);
+    assert_int_equal(rows->numbers[0]->layout.tick_rate_hz, 30);
     // Each world composes with its own numbers.
     const uint16_t parts[] = {0, 1};
     const net_row_template* composed = net_rows_compose(like, parts, 2);
@@ -187,7 +187,7 @@ SIDE_CASE(worlds_with_the_same_templates_share_a_schema, base_text, 0) {
     assert_ptr_not_equal(net_rows_compose(rows, parts, 2), composed);
     assert_true(net_rows_compose(rows, parts, 2)->id != composed->id);
     schema_unmake(shared, other);
-    assert_non_null(net_rows_by_number(rows, 0)->defaults);
+    assert_non_null(rows->numbers[0]->defaults);
 }
 
 static void add_file(net_schema* schema, const char* bytes) {
