@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <stdint.h>
 #include <string.h>
 
 #define NUMBER UINT32_MAX ///< of a segment: the page does not say which it is

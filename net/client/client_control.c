@@ -262,7 +262,7 @@ static bool is_same_match(const net_client* client, const Shoal__Wire__Welcome* 
     return true;
 }
 
-bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome) {
+static bool rebase(net_client* client, const Shoal__Wire__Welcome* welcome) {
     BASE_ASSERT(client->mirror && client->varsize);
     if ((welcome->is_solo && !client->config.solo) || !are_settings_right(client, welcome)) {
         net_client_malformed(client);
@@ -319,7 +319,7 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
         net_client_end_exchanged(client);
         return;
     }
-    if (welcome->is_rebased && !net_client_rebase(client, welcome)) return;
+    if (welcome->is_rebased && !rebase(client, welcome)) return;
     client->resumes++;
     base_report(net_ration_take(&client->ration, NET_RATION_BACK, client->now_us), NULL, 0,
                 "note: back after %.1f s as client %u", net_client_quiet_s(client), client->client);

@@ -209,10 +209,6 @@ void net_client_receive(net_client* client, const net_transport_event* event);
 /// Deliver the game events whose targets exist by now.
 void net_client_deliver_events(net_client* client);
 
-/// Another server has the match, and begins again with its packets. The world stays.
-/// @return false: this client cannot go on there as it is.
-bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome);
-
 /// What a client sends on the realtime channel.
 
 /// Make the input of this client tick. The player must be known.

@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <stdint.h>
 #include <string.h>
 
 const char* net_result_text(net_result result) {

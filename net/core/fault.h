@@ -6,8 +6,6 @@
 
 #include "base/assert.h"
 
-#include <stdbool.h>
-
 typedef enum net_fault {
     NET_FAULT_NONE,
     NET_FAULT_SKIP_APPLY,     ///< a component of an update does not reach the world

@@ -8,8 +8,6 @@
 #include "base/alloc.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /// Start a thread that gets no signals: they are for the one that waits for them.
 /// @return 0, or what pthread_create gave.

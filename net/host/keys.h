@@ -7,9 +7,6 @@
 
 #include "base/report.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /// The environment variable with the content of a key file, and the one with a token.
 #define NET_HOST_KEYS_VARIABLE "SHOAL_KEYS"
 #define NET_HOST_TOKEN_VARIABLE "SHOAL_TOKEN"

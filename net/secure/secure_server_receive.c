@@ -30,7 +30,6 @@
 
 #include <sodium.h>
 
-#include <stddef.h>
 #include <string.h>
 
 enum { TAG_AT = NET_TOKEN_SEALED_BYTES - 16, VERSION_AT = 1, RANDOM_AT = 2 };

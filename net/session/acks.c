@@ -120,8 +120,8 @@ static bool acknowledge_packet(net_ack_sender* send, uint16_t seq, uint64_t now_
 // Number of packets from the newest back to the oldest that may fly.
 static uint32_t unsettled(net_ack_sender* send) {
     if (send->settled == send->count) return 0;
-    uint64_t count =
-        send->count < NET_PACKETS_IN_FLIGHT_MAX ? (uint32_t)send->count : NET_PACKETS_IN_FLIGHT_MAX;
+    const uint64_t count =
+        send->count < NET_PACKETS_IN_FLIGHT_MAX ? send->count : NET_PACKETS_IN_FLIGHT_MAX;
     if (send->settled + count < send->count) send->settled = send->count - count;
     while (send->settled < send->count) {
         const net_ack_packet* packet =

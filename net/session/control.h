@@ -8,9 +8,6 @@
 
 #include "wire.pb-c.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /// A player's name as others see it: what may be shown of it (base/shown.h). Spaces of every
 /// kind become one plain space between words. Cut to NET_PLAYER_NAME_BYTES_MAX - 1 bytes, "player"
 /// when nothing is left. `requested` may be any bytes, NUL-terminated. A clean name stays as it is.

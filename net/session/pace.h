@@ -10,9 +10,6 @@
 
 #include "base/alloc.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define NET_PACE_DEPTH_MIN 1.0 ///< smallest target: inputs that wait on the server after its tick
 #define NET_PACE_DEPTH_MAX 8.0
 #define NET_PACE_RATE_MAX 0.05 ///< this much faster or slower than the server at most

@@ -96,10 +96,6 @@ void net_rate_refill(net_rate* rate, uint64_t now_us) {
     if (rate->tokens > bucket) rate->tokens = bucket;
 }
 
-bool net_rate_is_charged(const net_rate* rate) {
-    return rate->tokens <= -(double)NET_RATE_PACKET_BYTES_MAX;
-}
-
 uint32_t net_rate_left(const net_rate* rate) {
     if (net_fault_is_planted(NET_FAULT_OVER_BUDGET)) return NET_RATE_PACKET_BYTES_MAX;
     // Few whole packets cost less than many with a part of the rows.

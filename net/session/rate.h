@@ -8,9 +8,6 @@
 
 #include "wire.pb-c.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 typedef struct net_meter {
     uint64_t header_bits; ///< of state packets that were read, probes included
     uint64_t event_bytes, control_bytes;
@@ -77,8 +74,6 @@ void net_rate_take(net_rate* rate, uint32_t bytes);
 /// fall below NET_RATE_DEBT_S seconds of the rate: a client that comes back is not silenced for
 /// long.
 void net_rate_charge(net_rate* rate, uint64_t sent);
-/// Is the client so deep in debt that what the transport sent is the reason?
-bool net_rate_is_charged(const net_rate* rate);
 /// Report the network, once per tick: totals of packets that were acknowledged and lost (`lost` may
 /// fall when an acknowledgement comes late), and the smoothed round trip, 0 before the first, or
 /// the time that the oldest packet without an answer has waited when that is more. While that is

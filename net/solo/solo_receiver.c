@@ -71,7 +71,8 @@ net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t se
     *coder = &receiver->coder;
     *has_failed = &receiver->coder.failed;
     const proto_solo_model* model = &receiver->models[at];
-    proto_solo_sample* samples = net_solo_room(&receiver->packets);
+    proto_solo_sample* samples =
+        &receiver->packets.samples[receiver->packets.next % receiver->packets.room];
     if (!*is_coded) {
         proto_solo_begin_sample(*coder, model, samples, NET_SOLO_SAMPLES_MAX);
         return NET_SOLO_OK;
@@ -97,10 +98,6 @@ void net_solo_receiver_end(net_solo_receiver* receiver, uint16_t seq) {
 }
 
 // ---- samples ----
-
-proto_solo_sample* net_solo_room(net_solo_packets* packets) {
-    return &packets->samples[packets->next % packets->room];
-}
 
 void net_solo_keep(net_solo_packets* packets, uint16_t seq, uint32_t epoch, uint32_t count) {
     packets->at[seq % NET_SOLO_PACKETS] = (net_solo_packet){

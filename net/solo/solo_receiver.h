@@ -48,8 +48,6 @@ typedef struct net_solo_epoch {
     uint64_t trained; ///< bit i: packet newest - i; the first is set
 } net_solo_epoch;
 
-/// Room for the NET_SOLO_SAMPLES_MAX samples of the next packet.
-proto_solo_sample* net_solo_room(net_solo_packets* packets);
 /// Keep the first `count` samples there as those of a packet.
 void net_solo_keep(net_solo_packets* packets, uint16_t seq, uint32_t epoch, uint32_t count);
 /// A packet whose samples are kept, or NULL.

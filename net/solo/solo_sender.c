@@ -121,12 +121,6 @@ static void begin_tapes(net_solo_tapes* tapes, uint64_t step) {
     if (tapes->table.count > 0) base_table_clear(&tapes->table);
 }
 
-static tape_key tape_key_of(const net_encoded_row_key* row, uint32_t third_age) {
-    BASE_ASSERT(third_age <= UINT16_MAX);
-    return (tape_key){net_encoded_row_key_low(row),
-                      net_encoded_row_trio(row) | (uint64_t)third_age << 48};
-}
-
 static bool is_of(const solo_tape* tape, tape_key key) {
     return tape->key.low == key.low && tape->key.high == key.high;
 }
@@ -175,10 +169,6 @@ static void keep_tape(net_solo_tapes* tapes, tape_key key, bool has_third) {
     memcpy(to, made->guesses, made->guess_count * sizeof *to);
     memcpy(to + made->guess_count, made->words, made->word_count * sizeof *to);
     tapes->word_count += words;
-}
-
-static void play_tape(const net_solo_tapes* tapes, const solo_tape* tape, proto_solo_coder* coder) {
-    proto_solo_play(coder, &tapes->words[tape->first + tape->guess_count], tape->word_count);
 }
 
 // ---- epochs ----
@@ -407,11 +397,14 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
     const bool has_tape = !sender->pieces && !lane->encoded_rows.is_solo &&
                           third.base_classes == key.base_classes &&
                           proto_solo_is_alone(&sender->model, name, layout, key.d > 0);
-    const tape_key its_key = tape_key_of(&key, third_age);
+    BASE_ASSERT(third_age <= UINT16_MAX);
+    const tape_key its_key = {net_encoded_row_key_low(&key),
+                              net_encoded_row_trio(&key) | (uint64_t)third_age << 48};
     const solo_tape* tape = has_tape ? find_tape(lane->solo_tapes, its_key, coder) : NULL;
     if (tape) {
         if (may_third) code_has_third(sender, repl, slot, tape->has_third);
-        play_tape(lane->solo_tapes, tape, coder);
+        proto_solo_play(coder, &lane->solo_tapes->words[tape->first + tape->guess_count],
+                        tape->word_count);
         return;
     }
     const proto_row_base against = find_row(sender, repl, &key, layout);
@@ -432,10 +425,6 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
 // more says so.
 static uint64_t* named_set(const net_snapshot_writer* writer) {
     return net_snapshot_writer_set(writer, NET_LANE_RUN);
-}
-
-static bool is_named(const net_snapshot_writer* writer, uint32_t slot) {
-    return named_set(writer)[slot >> 6] >> (slot & 63) & 1;
 }
 
 static void name_slots(const net_snapshot_writer* writer, const net_record_group* run) {
@@ -512,7 +501,8 @@ static void code_listed(net_solo_sender* sender, const net_repl_state* repl,
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             bool is_absent = at == end || writer->slots[at] != slot;
             code(sender, repl, "absent", slot, PROTO_NUMBER_ABSENT,
-                 proto_number_situation(is_named(writer, slot), before), is_absent);
+                 proto_number_situation(named_set(writer)[slot >> 6] >> (slot & 63) & 1, before),
+                 is_absent);
             before = before << 1 | is_absent;
             if (!is_absent) code_update(sender, repl, run, writer->slots[at++]);
         }
@@ -619,7 +609,8 @@ static void write_snapshot(net_solo_sender* sender, net_repl_state* repl, uint16
     }
     size_t most = (size_t)(writer->bits / 8);
     if (most > sizeof sender->bytes) most = sizeof sender->bytes;
-    proto_solo_sample* samples = net_solo_room(&sender->packets);
+    proto_solo_sample* samples =
+        &sender->packets.samples[sender->packets.next % sender->packets.room];
     proto_solo_begin_write(&sender->coder, &sender->model, sender->bytes, most, samples,
                            NET_SOLO_SAMPLES_MAX);
     sender->has_thirds = false;

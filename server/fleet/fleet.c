@@ -23,7 +23,7 @@
 #define WAIT_PASS_US 20000u ///< while there is no match
 #define END_S_MAX 60u       ///< that a server waits for its end
 
-server_fleet* server_fleet_of(const server_program* program) {
+static server_fleet* fleet_of(const server_program* program) {
     return server_program_state(program, &server_part_agones);
 }
 
@@ -39,7 +39,7 @@ static bool choose_port(const server_program* self, uint16_t* port) {
 }
 
 static int open_agones(server_program* self) {
-    server_fleet* fleet = server_fleet_of(self);
+    server_fleet* fleet = fleet_of(self);
     const server_config* config = &self->config;
     const bool is_on =
         config->agones == SERVER_AGONES_ON ||
@@ -70,7 +70,7 @@ static int open_agones(server_program* self) {
 }
 
 static void keep(server_program* self, uint64_t now_us) {
-    server_agones* agones = server_fleet_of(self)->agones;
+    server_agones* agones = fleet_of(self)->agones;
     if (agones) server_agones_pass(agones, now_us, 0, (uint32_t)self->config.clients_max);
 }
 
@@ -86,7 +86,7 @@ static bool wait_for_signal(server_program* self) {
 }
 
 int server_fleet_wait(server_program* self) {
-    server_fleet* fleet = server_fleet_of(self);
+    server_fleet* fleet = fleet_of(self);
     server_agones* agones = fleet ? fleet->agones : NULL;
     const base_option_list* addresses = &self->config.public_addresses;
     if (!agones || fleet->is_allocated) return NET_EXIT_CLEAN;
@@ -117,14 +117,14 @@ int server_fleet_wait(server_program* self) {
 }
 
 uint64_t server_fleet_standby_of(const server_program* self) {
-    const server_fleet* fleet = server_fleet_of(self);
+    const server_fleet* fleet = fleet_of(self);
     return fleet && fleet->agones ? server_agones_allocation(fleet->agones)->standby_of : 0;
 }
 
 // Once it is allocated: the match has its settings, and players the tokens of its key.
 static int accept_allocation(server_program* self) {
     int code = server_fleet_wait(self);
-    const server_agones* agones = server_fleet_of(self)->agones;
+    const server_agones* agones = fleet_of(self)->agones;
     if (code != NET_EXIT_CLEAN || self->is_over || !agones) return code;
     const server_watch_state* allocation = server_agones_allocation(agones);
     base_option_list settings = {.count = allocation->setting_count};
@@ -142,7 +142,7 @@ static int accept_allocation(server_program* self) {
 static int annotate(server_program* self) {
     char text[256];
     const char* store = getenv("SHOAL_STORE"); // of scripts/package/upload
-    server_agones* agones = server_fleet_of(self)->agones;
+    server_agones* agones = fleet_of(self)->agones;
     const server_log* log = server_log_of(self);
     const server_stream* stream = server_stream_of(self);
     if (!agones) return NET_EXIT_CLEAN;
@@ -178,7 +178,7 @@ static void pass_standbys(server_program* self, server_fleet* fleet) {
 }
 
 static void pass(server_program* self, uint64_t now_us) {
-    server_fleet* fleet = server_fleet_of(self);
+    server_fleet* fleet = fleet_of(self);
     if (!fleet->agones || now_us - fleet->pass_us < PASS_US) return;
     fleet->pass_us = now_us;
     pass_standbys(self, fleet);
@@ -188,7 +188,7 @@ static void pass(server_program* self, uint64_t now_us) {
 
 // The match is over: be used again, or be shut down and wait for the signal that Agones sends then.
 static void leave(server_program* self, int code) {
-    const server_fleet* fleet = server_fleet_of(self);
+    const server_fleet* fleet = fleet_of(self);
     server_agones* agones = fleet->agones;
     if (!agones || !fleet->is_allocated || self->is_terminated) return;
     if (self->config.agones_reuse && code == NET_EXIT_CLEAN) {
@@ -210,7 +210,7 @@ static void leave(server_program* self, int code) {
 }
 
 static void end_fleet(server_program* self) {
-    server_agones_destroy(server_fleet_of(self)->agones);
+    server_agones_destroy(fleet_of(self)->agones);
 }
 
 const server_part server_part_agones = {

@@ -29,7 +29,6 @@ typedef struct server_fleet {
     char standby_at[SERVER_WATCH_STANDBY_BYTES]; ///< as the clients of the match know it
 } server_fleet;
 
-server_fleet* server_fleet_of(const server_program* program);
 /// Be ready and wait for an allocation, unless it is there: bound and loaded, or with --standby
 /// before all, because the allocation names its match. On a signal `is_over` is set.
 /// @return NET_EXIT_CLEAN, or the exit code: reported.

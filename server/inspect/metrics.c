@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One function for a family of metrics; server_metrics_write lists them in their order. A label has
+// One function for a family of metrics; write_all lists them in their order. A label has
 // all its values from the start on, so that a rate is 0 and not missing before the first event.
 #include "metrics.h"
 
@@ -425,8 +425,8 @@ static void put_http(base_bytes* text, const server_inspect_counts* counts) {
               counts->lacks);
 }
 
-void server_metrics_write(server_metrics* self, const server_subject* subject,
-                          const server_request* request, base_bytes* text) {
+static void write_all(server_metrics* self, const server_subject* subject,
+                      const server_request* request, base_bytes* text) {
     put_build(text, subject);
     put_stall(text, 0);
     // By the names that Prometheus' own libraries give them.
@@ -471,7 +471,7 @@ void server_metrics_write_stalled(uint64_t stalled_us, const server_inspect_coun
 
 static void run_metrics(server_subject* subject, const server_request* request) {
     request->answer->type = SERVER_METRICS_TYPE;
-    server_metrics_write(subject->metrics, subject, request, request->answer->json);
+    write_all(subject->metrics, subject, request, request->answer->json);
 }
 
 static const server_verb verbs[] = {

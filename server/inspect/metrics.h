@@ -43,6 +43,3 @@ bool server_metrics_has_counted(const server_metrics* metrics);
 /// Append the lines that need no loop, of one that made no pass for so long. From any thread.
 void server_metrics_write_stalled(uint64_t stalled_us, const server_inspect_counts* http,
                                   base_bytes* text);
-/// Append all lines that the caller may see (view.h).
-void server_metrics_write(server_metrics* metrics, const server_subject* subject,
-                          const server_request* request, base_bytes* text);

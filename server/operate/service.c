@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
