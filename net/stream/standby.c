@@ -5,6 +5,8 @@
 //        ^                      |
 //        '------- FENCED -------'    the server was alive, or another standby was faster
 //
+// A server that hands its match over says so in the stream: its silence is not waited for.
+//
 // A wrong suspicion costs nothing: the claim expects the message that was read last, so it is
 // refused as soon as the server wrote anything. A server that claimed and ended no tick was the
 // second one to die in that tick, whose inputs end servers: no third one goes on with that match.
@@ -66,12 +68,13 @@ static net_standby_state give_up(net_standby* self, const net_stream_follower_in
 
 static net_standby_state claim(net_standby* self, net_server* server) {
     const net_stream_follower_info* info = net_stream_follower_get(self->follower);
+    const net_idle reason = net_follow_get_report(self->follow, self->now_us).reason;
     // A server that lives says nothing between two ticks.
     const uint64_t ticks_us = UINT64_C(2000000) / net_follow_info(self->follow)->tick_rate_hz;
-    if (info->silence_us < self->config.takeover_us || info->silence_us < ticks_us)
+    if (reason != NET_IDLE_HANDOVER &&
+        (info->silence_us < self->config.takeover_us || info->silence_us < ticks_us))
         return NET_STANDBY_WAITS;
-    if (net_server_get_phase(server) > NET_SERVER_RUNNING ||
-        net_follow_get_report(self->follow, self->now_us).reason == NET_IDLE_SETTLING) {
+    if (net_server_get_phase(server) > NET_SERVER_RUNNING || reason == NET_IDLE_SETTLING) {
         base_report(&self->reporter, self->config.name, 0,
                     "note: the match was over when its server died");
         return self->end = NET_STANDBY_ENDED;

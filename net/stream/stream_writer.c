@@ -165,6 +165,21 @@ static void ask_later(net_stream_writer* self, net_stream_trouble trouble, uint6
 
 // ---- answers ----
 
+static void report_server(const net_stream_writer* self, uint64_t* due_us, uint64_t now_us) {
+    const net_stream_report report = {.role = NET_STREAM_SERVER,
+                                      .is_able = true,
+                                      .who = self->status.writer,
+                                      .tick = self->status.epoch};
+    net_stream_report_send(&self->config.broker, &report, due_us, now_us);
+}
+
+// The server that had the stream reads at once that another one has it.
+static void take_claimed(net_stream_writer* self, uint64_t now_us) {
+    uint64_t due_us = 0;
+    self->status.state = NET_STREAM_OWNED;
+    if (self->status.epoch > 1) report_server(self, &due_us, now_us);
+}
+
 static void take_stored(net_stream_writer* self, uint64_t sequence, uint64_t now_us) {
     net_stream_status* status = &self->status;
     BASE_ASSERT(self->has_message && sequence == status->acked.sequence + 1);
@@ -180,7 +195,7 @@ static void take_stored(net_stream_writer* self, uint64_t sequence, uint64_t now
     self->has_message = self->is_waiting = self->must_ask_last = false;
     self->due_us = 0;
     self->lost_since_us = 0;
-    if (status->state == NET_STREAM_CLAIMING) status->state = NET_STREAM_OWNED;
+    if (status->state == NET_STREAM_CLAIMING) take_claimed(self, now_us);
     if (self->has_close) status->state = NET_STREAM_ENDED;
 }
 
@@ -272,13 +287,20 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
     }
 }
 
+static void take_report(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
+    net_stream_report report;
+    self->status.reports_refused +=
+        !net_stream_reports_add(&self->reports, answer->data, answer->size, now_us);
+    if (net_stream_report_read(&report, answer->data, answer->size) &&
+        report.role == NET_STREAM_SERVER && report.tick > self->status.epoch)
+        self->status.heard_epoch = report.tick;
+}
+
 static void take_answers(net_stream_writer* self, uint64_t now_us) {
     const net_broker* broker = &self->config.broker;
     net_broker_answer answer;
     while (broker->take(broker->context, &answer)) {
-        if (answer.code == NET_BROKER_REPORT)
-            self->status.reports_refused +=
-                !net_stream_reports_add(&self->reports, answer.data, answer.size, now_us);
+        if (answer.code == NET_BROKER_REPORT) take_report(self, &answer, now_us);
         if (!is_sending(self) || !self->has_message) continue;
         const bool is_last = answer.request == self->last_request;
         if (answer.request < self->first_append) continue; // of a message before
@@ -334,13 +356,9 @@ static uint64_t send(net_stream_writer* self, const net_broker_status* broker, u
 static uint64_t report_waiting(net_stream_writer* self, uint64_t now_us) {
     if (self->status.state != NET_STREAM_OWNED || !self->has_message) return UINT64_MAX;
     if (self->said_us == 0) self->said_us = now_us; // an answer that comes soon needs none
-    const net_stream_report report = {.role = NET_STREAM_SERVER,
-                                      .is_able = true,
-                                      .who = self->status.writer,
-                                      .tick = self->status.epoch};
     uint64_t due_us = self->said_us + WAITS_US;
     if (now_us >= due_us) {
-        net_stream_report_send(&self->config.broker, &report, &due_us, now_us);
+        report_server(self, &due_us, now_us);
         self->said_us = now_us;
     }
     return self->said_us + WAITS_US;

@@ -440,6 +440,7 @@ typedef enum net_idle {
     NET_IDLE_WAITING = 1, ///< for players
     NET_IDLE_PAUSED,
     NET_IDLE_SETTLING, ///< the last tick is over; clients get the rest
+    NET_IDLE_HANDOVER, ///< a standby shall take the match over, at once
 } net_idle;
 /// So often while no tick runs: silence without a close means that the server is dead.
 #define NET_IDLE_MS 100u

@@ -203,9 +203,11 @@ typedef enum net_stream_trouble {
 typedef struct net_stream_status {
     net_stream_state state;
     net_stream_trouble trouble;
-    uint64_t epoch;     ///< of the claim
-    uint64_t writer;    ///< of the claim; 0: none was made yet
-    uint64_t fenced_by; ///< FENCED: the newest epoch in the stream
+    uint64_t epoch;       ///< of the claim
+    uint64_t writer;      ///< of the claim; 0: none was made yet
+    uint64_t fenced_by;   ///< FENCED: the newest epoch in the stream
+    uint64_t heard_epoch; ///< above `epoch`: a server reports that it has the stream, which the
+                          ///< answer to the next message proves; 0: none did
     net_stream_position acked;
     ecs_tick acked_tick;           ///< newest one whose end is acknowledged; 0: none
     uint64_t messages, bytes;      ///< acknowledged

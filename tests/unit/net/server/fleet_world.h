@@ -28,6 +28,7 @@ typedef struct node {
     ecs_tick took_tick;      // it goes on behind this one
     uint32_t rank;           // servers that had the match before it; 0 also before it has it
     bool is_open, is_primary, is_fenced;
+    bool is_handing_over; // it runs no tick
 } node;
 
 // What a client does and sees.
@@ -248,7 +249,7 @@ static inline void live(fleet* self, node* at, bool is_tick) {
     net_server_service(at->server, self->now_us);
     if (at->standby && !at->is_primary) {
         live_standby(self, at);
-    } else {
+    } else if (!at->is_handing_over) {
         const ecs_tick before = net_match_tick(at->match);
         net_server_tick(at->server, self->now_us);
         if (net_match_tick(at->match) > before) note_tick(self);

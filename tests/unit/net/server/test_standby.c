@@ -90,6 +90,29 @@ FLEET_CASE(an_empty_match_that_stands_still_is_kept_and_goes_on_elsewhere, 3, 1,
     assert_in_range(net_match_tick(second->match), tick + 1, tick + 60);
 }
 
+// From then on it writes nothing.
+static void hand_over(node* at) {
+    const net_observer observer = net_log_observer(at->log);
+    observer.idle(observer.context, NET_IDLE_HANDOVER);
+    at->is_handing_over = true;
+}
+
+// The next word shows the server that had it what the report of the other one says.
+FLEET_CASE(a_match_that_is_handed_over_waits_for_no_silence, 16, 1, 2) {
+    run(self, 120);
+    const ecs_tick tick = net_match_tick(first->match);
+    hand_over(first);
+    run(self, 6);
+    assert_true(second->is_primary && second->took_tick == tick); // none is lost
+    const net_stream_status* status = net_stream_writer_status(first->writer);
+    assert_true(status->state == NET_STREAM_OWNED && status->heard_epoch == 2);
+    hand_over(first);
+    run(self, 6);
+    assert_true(first->is_fenced && status->fenced_by == 2);
+    await_seats(self, 2);
+    ends_well(self, second, 2);
+}
+
 FLEET_CASE(a_broker_that_stalls_moves_no_match, 4, 1, 1) {
     broker_sim_stall(self->broker, self->now_us + 5000 * MS);
     run(self, 330);
