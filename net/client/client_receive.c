@@ -295,6 +295,7 @@ static void receive_disconnected(net_client* client, const net_transport_event* 
     if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && event->reason == 0 &&
         client->has_resume && client->has_played) {
         net_client_begin_resuming(client);
+        client->was_closed = true;
         return;
     }
     if (why && !client->is_closing) net_client_give_up(client, why);

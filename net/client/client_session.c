@@ -179,6 +179,7 @@ void net_client_begin_resuming(net_client* client) {
                 "note: connection lost: nothing received for %.1f s, trying again",
                 net_client_quiet_s(client));
     net_client_set_phase(client, NET_CLIENT_RESUMING, "connection_lost");
+    client->was_closed = false;
     drop_connection(client);
     // A server that ends each connection at once must not make this client call as fast as it can.
     if (client->back_us > 0 && client->now_us - client->back_us < NET_CLIENT_RETRY_MS * 1000u)
@@ -218,13 +219,15 @@ static void list_address(const net_client* client, const net_address* address,
     (void)base_text_format(text + used, ADDRESSES_BYTES_MAX - used, "%s,", one);
 }
 
-// Where the session may be. First where it was, last the one that was named.
+// Where the session may be. First where it was, unless that server ended the connection; last the
+// one that was named.
 static const char* list_addresses(const net_client* client, char text[ADDRESSES_BYTES_MAX]) {
     text[0] = '\0';
     if (client->standby_count == 0) return client->config.address;
-    list_address(client, &client->server, text);
+    if (!client->was_closed) list_address(client, &client->server, text);
     for (uint32_t i = 0; i < client->standby_count; i++)
         list_address(client, &client->standbys[i], text);
+    if (client->was_closed) list_address(client, &client->server, text);
     const size_t used = strlen(text);
     net_address given;
     if (used > 0 && net_address_parse(client->config.address, &given) == NET_OK &&

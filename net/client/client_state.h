@@ -131,6 +131,7 @@ struct net_client {
     /// Servers that may take over from this one, checked, and this one (port 0: not known).
     net_address standbys[NET_STANDBYS_MAX], server;
     uint32_t standby_count;
+    bool was_closed;   // the connection, by its server: the newest one that was lost
     uint64_t asked_us; ///< when they were asked last
     net_budget asks;   ///< of them, one in a second
     net_client_faults faults;

@@ -31,6 +31,7 @@ typedef struct bot_line {
     char address[128];   // that of this try
     char origin[128];    // the first one of all: where the page came from
     uint32_t turn;       // which of them that is
+    uint32_t left;       // of them, not asked yet by this try
     bool has_spoken;     // the server there did: else the next try is for another one
     int ready;           // what the loop waits on, whatever the connection
     int descriptor;      // -1: none
@@ -112,6 +113,8 @@ static void choose_address(bot_line* self) {
     for (const char* at = self->addresses; (at = strchr(at, ',')); at++)
         count++;
     const char* from = self->addresses;
+    if (self->left == 0) self->left = count;
+    self->left--;
     if (!self->has_spoken) self->turn++;
     self->has_spoken = false;
     for (uint32_t skip = self->turn % count; skip > 0; skip--)
@@ -197,8 +200,10 @@ static bool step_line(bot_line* self) {
 
 void web_socket_open(void) {
     current->reason = 0;
-    current->tries = 0;
-    if (!begin_line(current)) close_line(current);
+    current->tries = current->left = 0;
+    while (!begin_line(current) && current->left > 0)
+        ;
+    if (current->descriptor < 0) close_line(current);
 }
 
 void web_socket_send(const void* bytes, uint32_t size) {
@@ -229,8 +234,9 @@ static void line_service(net_transport* transport, uint64_t now_us) {
     if (self->step == LINE_RESTS && now_us < self->again_us) return;
     if (self->step == LINE_RESTS && begin_line(self)) return;
     if (self->step != LINE_CLOSED && step_line(self)) return;
-    const bool tries_again =
-        self->step != LINE_CLOSED && self->step != LINE_OPEN && ++self->tries < TRIES_MAX;
+    const bool was_tried = self->step != LINE_CLOSED && self->step != LINE_OPEN;
+    if (was_tried && self->left > 0 && begin_line(self)) return;
+    const bool tries_again = was_tried && ++self->tries < TRIES_MAX;
     close_line(self);
     if (tries_again) {
         self->step = LINE_RESTS;
