@@ -163,6 +163,8 @@ const base_option server_tune_keys[] = {
      1, NET_CLIENTS_MAX},
     {"drain-s", KEY(drain_s), "S",
      "on SIGTERM refuse new clients and end the match within S seconds", 0, SERVER_DRAIN_S_MAX},
+    {"on-term", KEY(on_term), "end|handover",
+     "on SIGTERM end the match, or hand it over to a standby that is ready", 0, 0},
     {"coder", KEY(coder), "auto|shared|solo",
      "solo: fewer bytes, more CPU; auto: solo at 24000 bytes/s or less", 0, 0},
     {"takeover-ms", KEY(takeover_ms), "MS", "with --standby: take over after MS without a message",

@@ -19,6 +19,11 @@ typedef enum server_agones_use {
     SERVER_AGONES_OFF,
 } server_agones_use;
 
+typedef enum server_on_term {
+    SERVER_ON_TERM_END,
+    SERVER_ON_TERM_HANDOVER, ///< where a standby is ready
+} server_on_term;
+
 typedef struct server_config {
     const char* game;
     const char* listen;
@@ -70,6 +75,7 @@ typedef struct server_config {
     uint64_t send_divisor;
     net_coder coder;
     uint64_t drain_s; ///< 0: SIGTERM ends the match
+    server_on_term on_term;
     uint64_t empty_s; ///< --exit-when-empty; 0: never
     uint64_t tick_s;  ///< a tick that takes longer ends the server; 0: none does
     bool pauses_when_empty;

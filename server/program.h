@@ -154,6 +154,9 @@ void server_program_wrap(server_program* program, net_transport* layer);
 void server_program_hear(server_program* program, int descriptor);
 /// Something takes long: the parts say that the program lives.
 void server_program_keep(server_program* program);
+/// As SIGTERM: the parts are asked from the last one to the first; when the match goes on with none
+/// of them, it ends.
+void server_program_terminate(server_program* program, uint64_t now_us);
 /// End the match; a second call ends it at once (net_server_stop).
 void server_program_end(server_program* program, uint64_t now_us);
 /// Print the status line when it is asked for or due, where the server's threads have sent the last

@@ -71,10 +71,10 @@ void server_program_end(server_program* self, uint64_t now_us) {
     net_server_stop(self->server, now_us);
 }
 
-static void terminate(server_program* self, uint64_t now_us) {
+void server_program_terminate(server_program* self, uint64_t now_us) {
     self->is_terminated = true;
-    for (const server_part* const* part = server_parts; *part; part++)
-        if ((*part)->terminate && (*part)->terminate(self, now_us)) return;
+    for (uint32_t i = server_part_count; i-- > 0;)
+        if (server_parts[i]->terminate && server_parts[i]->terminate(self, now_us)) return;
     server_program_end(self, now_us);
 }
 
@@ -85,7 +85,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     uint64_t now_us = net_loop_now_us();
     uint64_t socket_us = net_socket_next_us();
     if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
-    if (net_loop_wait(&self->loop, wake_us)) terminate(self, net_loop_now_us());
+    if (net_loop_wait(&self->loop, wake_us)) server_program_terminate(self, net_loop_now_us());
     if (self->loop.is_reload_asked) {
         self->loop.is_reload_asked = false;
         self->reloads++;

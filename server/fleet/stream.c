@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -28,6 +29,9 @@ enum {
     END_MS = 3000,
     AWAY_MS = 500, // of a broker that is away
     STEP_MS = 5,
+    HANDOVER_MS = 2000,      // a standby claims within this time, or the match stays
+    HANDOVER_STEP_MS = 5,    // its claim is looked for
+    HANDOVER_AGAIN_MS = 500, // where its report was lost
     SYNC_MS_MIN = 20,
     SYNC_MS_MAX = 2000, // clients call again behind NET_QUIET_MS_MAX
 };
@@ -65,6 +69,10 @@ struct server_stream {
     ecs_tick first;    // of the match when this server began to write
     uint64_t still_us; // it stands still since then
     uint64_t pass_us;  // of the newest pass
+
+    uint64_t handover_us; // since when it hands the match over; 0: it does not
+    uint64_t handover_said_us;
+    bool was_not_taken; // no standby claimed
 };
 
 // ---- the thread ----
@@ -329,6 +337,80 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     }
 }
 
+// ---- handing over ----
+//
+//     last tick -> flush -> "hand over" --- report, refusal ---> FENCED: the match is elsewhere
+//                              '---------- HANDOVER_MS ---------> it goes on here
+//
+// No tick runs meanwhile, and nothing follows the word in the stream: a standby that is far from
+// the broker claims right after it. A standby's report is a hint alone. What proves it is that the
+// broker refuses the next record.
+
+static uint64_t wake_us(const server_program* program) {
+    (void)program;
+    return net_loop_now_us() + HANDOVER_STEP_MS * MS;
+}
+
+static bool run_nothing(server_program* program, uint64_t now_us) {
+    (void)program, (void)now_us;
+    return false;
+}
+
+static const server_ticks handover_ticks = {.wake_us = wake_us, .run = run_nothing};
+
+// A paused match stays paused at a standby, which waits until this server is silent.
+static void write_handover(server_stream* self, uint64_t now_us) {
+    const net_observer* observer = &self->program->observer;
+    const net_server* server = self->program->server;
+    const bool is_paused = net_server_is_paused(server) && !net_server_is_empty(server);
+    self->handover_said_us = now_us;
+    observer->idle(observer->context, is_paused ? NET_IDLE_PAUSED : NET_IDLE_HANDOVER);
+}
+
+static bool begin_handover(server_stream* self, uint64_t now_us) {
+    server_program* program = self->program;
+    if (self->handover_us > 0) return true;
+    if (program->ticks || self->counts.status.standbys == 0 || self->was_not_taken ||
+        net_server_get_phase(program->server) > NET_SERVER_RUNNING)
+        return false;
+    (void)net_server_wait_sent(program->server, UINT64_MAX);
+    self->handover_us = now_us;
+    program->ticks = &handover_ticks;
+    write_handover(self, now_us);
+    return true;
+}
+
+static void pass_handover(server_stream* self, uint64_t now_us) {
+    server_program* program = self->program;
+    bool* is_asked = &server_subject_of(program)->is_handover_asked;
+    if (*is_asked) (void)begin_handover(self, now_us);
+    *is_asked = false;
+    if (self->handover_us == 0 || program->is_over) return;
+    const net_stream_status* status = &self->counts.status;
+    const uint32_t again_ms =
+        status->heard_epoch > status->epoch ? HANDOVER_STEP_MS : HANDOVER_AGAIN_MS;
+    if (now_us - self->handover_us < HANDOVER_MS * MS) {
+        if (now_us - self->handover_said_us >= again_ms * MS) write_handover(self, now_us);
+        return;
+    }
+    base_report(&program->reporter, NULL, 0,
+                "warning: no standby took the match within %d ms: it continues here", HANDOVER_MS);
+    self->handover_us = 0;
+    program->ticks = NULL;
+    self->was_not_taken = program->is_terminated; // then it ends, in order
+    if (program->is_terminated) server_program_terminate(program, now_us);
+}
+
+static void say_handed_over(const server_stream* self, uint64_t epoch) {
+    const ecs_tick tick = net_match_tick(self->program->match);
+    printf("handover epoch=%" PRIu64 " tick=%" PRIu64 "\n", epoch, tick);
+    (void)fflush(stdout);
+    base_report(&self->program->reporter, NULL, 0,
+                "note: handed over after tick %" PRIu64 ": another server continues the match as "
+                "epoch %" PRIu64,
+                tick, epoch);
+}
+
 static uint64_t pass_stream(server_stream* self, uint64_t now_us) {
     eventfd_t count;
     (void)eventfd_read(self->stored, &count);
@@ -344,6 +426,10 @@ static uint64_t pass_stream(server_stream* self, uint64_t now_us) {
                                   : "is halted: end it, and continue with --resume",
                     status->text);
     if (status->state != NET_STREAM_FENCED) return 0;
+    if (self->handover_us > 0) {
+        say_handed_over(self, status->fenced_by);
+        return status->fenced_by;
+    }
     base_report(&self->program->reporter, NULL, 0,
                 "fenced by epoch %" PRIu64 ": another server continues this match; this one stops, "
                 "and its log has ticks after %" PRIu64 " that are not the match's",
@@ -520,9 +606,16 @@ static void pass(server_program* program, uint64_t now_us) {
     server_subject_of(program)->stream = &self->counts;
     if (pass_stream(self, now_us) > 0) {
         program->is_over = true; // another server goes on with the match
-        program->over_code = NET_EXIT_FENCED;
+        program->over_code = self->handover_us > 0 ? NET_EXIT_CLEAN : NET_EXIT_FENCED;
     }
     keep_safe(self, net_loop_now_us());
+    pass_handover(self, net_loop_now_us());
+}
+
+static bool terminate(server_program* program, uint64_t now_us) {
+    server_stream* self = server_stream_of(program);
+    return self && program->config.on_term == SERVER_ON_TERM_HANDOVER &&
+           begin_handover(self, now_us);
 }
 
 static void say(const server_program* program, server_saying line, char* text, size_t bytes) {
@@ -563,4 +656,5 @@ const server_part server_part_stream = {
            [SERVER_STOP] = stop_stream},
     .say = say,
     .pass = pass,
+    .terminate = terminate,
 };

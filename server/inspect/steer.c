@@ -117,6 +117,21 @@ static void run_drain(server_subject* subject, const server_request* request) {
     base_json_write(request->answer->json, "{drains=true seconds=%ju}", seconds);
 }
 
+static void run_handover(server_subject* subject, const server_request* request) {
+    if (!runs_here(subject, request)) return;
+    if (net_server_get_phase(subject->server) > NET_SERVER_RUNNING) {
+        server_refuse(request, 409, "the match is over");
+    } else if (!subject->stream || subject->stream->status.standbys == 0) {
+        server_refuse(request, 409,
+                      "no standby is ready to take the match: start one with --standby, and wait "
+                      "until `standbys` counts it");
+    } else {
+        subject->is_handover_asked = true;
+        base_json_write(request->answer->json, "{hands_over=true after_tick='%ju'}",
+                        net_match_tick(subject->match));
+    }
+}
+
 // ---- its clock ----
 
 static void put_clock(const server_subject* subject, const server_request* request) {
@@ -272,6 +287,8 @@ static const server_verb verbs[] = {
      run_save},
     {"drain", "[seconds]", "refuse new players; end when all have left or the time is over",
      SERVER_OPERATOR, true, 0, run_drain},
+    {"handover", "", "let a standby that is ready continue the match, and end this server",
+     SERVER_OPERATOR, true, 0, run_handover},
     {"end", "", "end the match", SERVER_OPERATOR, true, 0, run_end},
 };
 const server_verb_set server_steer_verbs = {verbs, BASE_COUNT(verbs)};

@@ -76,6 +76,7 @@ typedef struct server_subject {
     // Set by verbs; the loop does it and sets it back.
     bool is_end_asked;
     bool is_reload_asked;
+    bool is_handover_asked;
     uint64_t drain_s_asked; ///< 0: not asked
 } server_subject;
 

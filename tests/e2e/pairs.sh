@@ -280,8 +280,9 @@ row_onward() {
     cat same.out
 }
 
-# A page knows where else its match may be from its own server, and asks there as a page of that.
-row_standby() {
+# opens_two [OPTION...]: a server and a standby, which players find; a page from its own server, as a page of which it asks.
+# $to_first: what lets a page of the first one in.
+opens_two() {
     local first there pages=()
     broker -1
     key
@@ -290,9 +291,10 @@ row_standby() {
     there=$free
     free_port
     [ $via = enet ] || pages=(--stream page="http://$free/play")
-    plays --min-clients 2 --log a.slog --key-file server.key --stream "$nats" --stream standby-at="$there" "${pages[@]}"
+    plays --min-clients 2 --log a.slog --key-file server.key --stream "$nats" --stream standby-at="$there" "${pages[@]}" "$@"
     first=$address,$page
-    listen=$there http=$free opens second shoal-server --standby "$stream" "${pages[@]/$free/$page}" \
+    to_first=("${pages[@]/$free/$page}")
+    listen=$there http=$free opens second shoal-server --standby "$stream" "${to_first[@]}" \
         --key-file server.key --tune takeover-ms=1000 --log joined.slog
     await "a standby" has_said second.err '^note: stands by at tick'
     address=${first%,*} page=${first#*,}
@@ -301,6 +303,9 @@ print(*(page[7:-5] for page in json.load(urllib.request.urlopen(sys.argv[1], tim
         "http://$page/play/info")
     joins players --token-file tokens
     go_on players
+}
+row_standby() {
+    opens_two
     slay server
     are_back second
     go_on players
@@ -308,6 +313,33 @@ print(*(page[7:-5] for page in json.load(urllib.request.urlopen(sys.argv[1], tim
     verifies joined.slog second
     grep '^takeover epoch=2 tick=[1-9][0-9]* players=2 ' second.out
 }
+
+# Its server has keys, a stream and a log like any other: SIGHUP reads the keys and not the game, and when it dies too, its
+# log is resumed, and its keys change.
+row_handover() {
+    opens_two --control socket
+    await "a standby that counts" counts_one
+    run_to 0 ctl shoal-ctl --socket socket handover
+    ends_with 0 server
+    are_back second
+    go_on players
+    kill -HUP "${pids[second]}"
+    await "its keys" has_said second.err 'reloaded: keys=1'
+    await "a refusal" has_said second.err '^error: not reloaded: those that follow the stream have the game as it is now$'
+    go_on players
+    slay second
+    listen=$(value listen second.out) http=$(value http second.out)
+    http=${http#http://} opens third shoal-server --resume joined.slog "${to_first[@]}" --log whole.slog --key-file server.key
+    are_back third
+    "$bin/shoal-server" keygen --rotate server.key >keygen.out
+    kill -HUP "${pids[third]}"
+    await "both keys" has_said third.err 'reloaded: keys=2'
+    go_on players
+    end_equal 2 third players
+    verifies whole.slog third
+    grep -h '^handover epoch=2 tick=[1-9]' server.out
+}
+counts_one() { run ctl shoal-ctl --json --socket socket standbys && has_said ctl.out '"standbys": ?1'; }
 
 # A relay has no players: who wants to play reads where, and who watches sees the match. A page shows its log as well.
 row_relay() {
@@ -337,7 +369,7 @@ case_each_way_into_a_match_with_what_players_meet() { cells plain keys login rin
 case_each_way_into_a_match_with_what_operators_do() { cells resume reload drain pause; }
 case_each_way_into_a_match_with_a_fleet() {
     local rows=(relay)
-    if is_here; then rows+=(stream sync onward standby); fi
+    if is_here; then rows+=(stream sync onward standby handover); fi
     cells "${rows[@]}"
 }
 

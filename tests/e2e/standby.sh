@@ -348,6 +348,119 @@ case_who_comes_to_a_stream_without_its_begin_reads_why() {
     stop first
 }
 
+# Matches of arena (SHOAL_E2E_MATCHES=7 for more than one), each handed over three times between two places, with players by
+# UDP and as pages do. What a player saw of one server the next one has.
+opens_at() { # PLACE NAME OPTION...
+    start_ready "$2" shoal-server --listen "${places[$1]}" --http "${pages[$1]}" --stream page="http://${pages[$((1 - $1))]}/play" \
+        --key-file server.key --control "$2.socket" --log "$2.slog" --tune on-term=handover "${@:3}"
+}
+case_a_match_is_handed_over_and_loses_nothing() {
+    local match all_spans=()
+    [ -x "$bin/shoal-web-bots" ] || { skip "this build has no players of browsers" && return; }
+    printf '%5s %8s %6s %9s %9s %5s\n' match handover tick p50_ms max_ms lost
+    for ((match = 1; match <= ${SHOAL_E2E_MATCHES:-1}; match++)); do
+        mkdir match$match
+        cd match$match
+        hands_over_thrice
+        kill_broker
+        cd ..
+    done
+    echo "handovers=$((match * 3 - 3)) gap_ms_p50=$(percentile 50 "${all_spans[@]}") gap_ms_p95=$(percentile 95 "${all_spans[@]}")" \
+        "gap_ms_max=$(percentile 100 "${all_spans[@]}") ticks_lost=0"
+}
+hands_over_thrice() {
+    local i from to place bots=4 places=() pages=() spans more lost lost_too said_us took
+    key
+    broker -1
+    for i in 0 1; do
+        free_port
+        places+=("$free")
+        free_port
+        pages+=("$free")
+    done
+    opens_at 0 s0 --game arena --tick-rate 30 --min-clients 8 --stream "$nats"
+    stream=$(value stream s0.out)
+    for ((i = 1; i <= 8; i++)); do "$bin/shoal-server" token --key-file server.key --player $i; done >tokens
+    head -n 4 tokens >udp.tokens
+    tail -n 4 tokens >web.tokens
+    watch udp
+    start clients shoal-client "${places[0]}" --bots 4 --token-file udp.tokens --trace "$eyes"
+    watch web
+    start others shoal-web-bots "${pages[0]},${pages[1]}" --headless --bots 4 --token-file web.tokens --trace "$eyes"
+    await "updates" is_playing udp.seen
+    await "updates" is_playing web.seen
+    for i in 1 2 3; do
+        from=s$((i - 1)) to=s$i place=$((i % 2))
+        opens_at $place $to --standby "$stream"
+        await "$to" stands_by_or_gone $to
+        says $to.err '^note: stands by at tick'
+        run_to 0 ctl shoal-ctl --socket $from.socket standbys "${places[$place]}"
+        await "a standby that counts" counts_standby $from.socket
+        said_us=$(now_us)
+        if [ $i = 2 ]; then # as systemd does, and a node that is emptied
+            kill -TERM "${pids[$from]}"
+        else
+            run_to 0 ctl shoal-ctl --socket $from.socket handover
+        fi
+        ends_with 0 $from
+        says $from.out "^handover epoch=$((i + 1)) tick=[0-9]+\$"
+        await "all players" has_lines $to.err '^note: client [1-8] "bot-[1-4]\( (2)\)\{0,1\}" is back after ' 8
+        took=$(sed -n "s/^handover .*tick=//p" $from.out)
+        says $to.out "^takeover epoch=$((i + 1)) tick=$took players=8 silent_ms="
+        rest 0.5
+        { read -ra spans && read -r lost; } < <(python3 "$here/eyes.py" gaps udp "$said_us" "$took")
+        { read -ra more && read -r lost_too; } < <(python3 "$here/eyes.py" gaps web "$said_us" "$took")
+        spans+=("${more[@]}")
+        [ ${#spans[@]} = 8 ] || fail "${#spans[@]} players saw ticks"
+        [ "$lost" = 0 ] && [ "$lost_too" = 0 ] || fail "$lost and $lost_too ticks were lost"
+        printf '%5s %8s %6s %9s %9s %5s\n' $match $i "$took" "$(percentile 50 "${spans[@]}")" "$(percentile 100 "${spans[@]}")" $lost
+        all_spans+=("${spans[@]}")
+    done
+    stop $to # there is no standby: the match ends in order
+    ends_with 0 clients others udp web
+    are_equal 8 $to clients others
+    verifies $to.slog $to
+    is_closed $to.slog
+    for ((i = 0; i < ${to#s}; i++)); do verifies s$i.slog; done
+}
+counts_standby() { run ctl shoal-ctl --json --socket "$1" standbys && has_said ctl.out '"standbys": ?[1-9]'; }
+
+case_without_a_standby_nothing_is_handed_over() {
+    key
+    broker -1
+    primary first breakout --log a.slog --control socket --tune on-term=handover
+    run_to 1 ctl shoal-ctl --socket socket handover
+    says ctl.err 'no standby is ready to take the match: start one with --standby'
+    stop first
+    says first.out '^done '
+    is_closed a.slog
+    start_ready alone shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
+    run_to 1 ctl shoal-ctl --socket socket handover
+    says ctl.err 'no standby is ready to take the match'
+    stop alone
+}
+# It counted a moment ago, and hangs: the match stays, and a signal ends it in order.
+case_a_standby_that_takes_no_match_over_costs_none() {
+    local way
+    key
+    broker -1
+    for way in verb signal; do
+        primary $way breakout --log $way.slog --control socket --tune on-term=handover
+        standby $way-too --listen 127.0.0.1:0 --log $way-too.slog
+        await "a standby that counts" counts_standby socket
+        kill -STOP "${pids[$way-too]}"
+        if [ $way = verb ]; then run_to 0 ctl shoal-ctl --socket socket handover; else kill "${pids[$way]}"; fi
+        await "its words" has_said $way.err '^warning: no standby took the match within 2000 ms: it continues here$'
+        [ $way = signal ] || kill "${pids[$way]}"
+        ends_with 0 $way
+        says $way.out '^done '
+        kill -CONT "${pids[$way-too]}"
+        ends_with 0 $way-too
+        verifies $way.slog $way
+        verifies $way-too.slog $way
+    done
+}
+
 # refuses TEXT OPTION...
 refuses() {
     local text=$1
