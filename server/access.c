@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "host/output.h"
+#include "host/setup.h"
 #include "host/keys.h"
 #include "net/transport.h"
 
@@ -131,9 +132,10 @@ bool server_access_choose_key(server_program* self, uint8_t key_id) {
 }
 
 static bool listens_on_loopback(const server_program* self) {
+    char listen[NET_HOST_LISTEN_BYTES];
     net_address at;
-    return net_address_resolve_one(NULL, self->config.listen, &at) == NET_OK &&
-           net_address_is_loopback(&at);
+    return net_host_listen_at(self->config.listen, 0, listen) &&
+           net_address_resolve_one(NULL, listen, &at) == NET_OK && net_address_is_loopback(&at);
 }
 
 void server_access_report(const server_program* self) {

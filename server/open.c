@@ -80,6 +80,18 @@ static bool choose_spectators(server_program* self) {
                        config->clients_max, config->spectators_max, NET_CLIENTS_MAX);
 }
 
+// The first port of a range that is free.
+static net_result bind_port(server_program* self, net_enet_config* enet) {
+    char listen[NET_HOST_LISTEN_BYTES];
+    net_result result = NET_ERR_ADDRESS;
+    enet->listen = listen;
+    for (uint32_t n = 0; net_host_listen_at(self->config.listen, n, listen); n++) {
+        result = net_transport_enet_create(enet, &self->enet);
+        if (result != NET_ERR_BIND || errno != EADDRINUSE) break;
+    }
+    return result;
+}
+
 static int open_transport(server_program* self) {
     // Before the port, because the secrets of sessions are made of it.
     while (self->identity == 0)
@@ -88,15 +100,14 @@ static int open_transport(server_program* self) {
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     const uint32_t peers =
         (uint32_t)(self->config.clients_max + self->config.spectators_max) + REFUSED_PEERS_MAX;
-    const net_enet_config enet = {
-        .listen = self->config.listen,
+    net_enet_config enet = {
         .peers_max = peers < NET_CLIENTS_MAX ? peers : NET_CLIENTS_MAX,
         .lanes = (uint32_t)self->config.net_threads,
         .bans = self->access.bans,
         .security = server_access_security(self),
     };
     self->peers_max = enet.peers_max;
-    net_result result = net_transport_enet_create(&enet, &self->enet);
+    const net_result result = bind_port(self, &enet);
     if (result != NET_OK) return report_transport(self, result);
     self->transport = self->enet;
     BASE_ASSERT(self->loop.socket_count == 0);

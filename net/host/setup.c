@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/float_mode.h"
 
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -99,6 +101,32 @@ bool net_host_simulate_network(const char* spec, const base_reporter* reporter) 
     if (net_link_config_parse(spec, reporter, &link) != NET_OK) return false;
     net_socket_link_set_pair(&link);
     return true;
+}
+
+static bool choose_port(char part[NET_HOST_LISTEN_BYTES], uint32_t n) {
+    char* port = strrchr(part, ':');
+    char* dash = port ? strchr(port, '-') : NULL;
+    uint64_t first, last;
+    if (!dash) return n == 0;
+    *dash = '\0';
+    return base_text_parse_u64(port + 1, &first) && base_text_parse_u64(dash + 1, &last) &&
+           first > 0 && last <= UINT16_MAX && first + n <= last &&
+           base_text_format(port, NET_HOST_LISTEN_BYTES - (size_t)(port - part), ":%" PRIu64,
+                            first + n);
+}
+
+bool net_host_listen_at(const char* text, uint32_t n, char one[NET_HOST_LISTEN_BYTES]) {
+    char part[NET_HOST_LISTEN_BYTES];
+    for (size_t used = 0;; text++) {
+        const int size = (int)strcspn(text, ",");
+        if (!base_text_format(part, sizeof part, "%.*s", size, text) || !choose_port(part, n) ||
+            !base_text_format(one + used, NET_HOST_LISTEN_BYTES - used, "%s%.1s", part,
+                              text + size))
+            return false;
+        used += strlen(one + used);
+        text += size;
+        if (*text == '\0') return true;
+    }
 }
 
 net_host_usage net_host_get_usage(void) {

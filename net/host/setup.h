@@ -33,6 +33,14 @@ void net_host_draw_secret(void* bytes, size_t size);
 /// @return false when the spec is wrong: reported.
 BASE_MUST_USE bool net_host_simulate_network(const char* spec, const base_reporter* reporter);
 
+#define NET_HOST_LISTEN_BYTES 256u
+
+/// Write the address number `n` (from 0) of "ADDR:7000-7999", whose ports a program tries one after
+/// the other. Of two with a comma between them both have such a range. An address without one is
+/// its number 0. @return false: there is none, or the range is wrong.
+BASE_MUST_USE bool net_host_listen_at(const char* text, uint32_t n,
+                                      char one[NET_HOST_LISTEN_BYTES]);
+
 /// What this process holds of the system now; 0: the system does not tell.
 typedef struct net_host_usage {
     uint64_t memory_bytes; ///< resident

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "host/output.h"
+#include "host/setup.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -191,6 +192,21 @@ static void* serve(void* inspect) {
 
 // ---- opening ----
 
+// The first port of a range that is free.
+static bool bind_port(server_inspect* self, int fd) {
+    char listen[NET_HOST_LISTEN_BYTES];
+    for (uint32_t n = 0; net_host_listen_at(self->config.listen, n, listen) &&
+                         net_address_resolve_one(NULL, listen, &self->bound) == NET_OK;
+         n++) {
+        struct sockaddr_in6 name;
+        const bool is_ipv6 = !net_address_is_ipv4(&self->bound);
+        const socklen_t size = net_address_write(&self->bound, is_ipv6, &name);
+        if (bind(fd, (struct sockaddr*)&name, size) == 0) return true;
+        if (errno != EADDRINUSE) return false;
+    }
+    return false;
+}
+
 // Its port goes to self->bound. @return false, with errno.
 static bool listen_at(server_inspect* self) {
     struct sockaddr_in6 name;
@@ -202,7 +218,7 @@ static bool listen_at(server_inspect* self) {
     self->acceptor.listener = fd;
     server_acceptor_fill(&self->acceptor);
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(fd, any, size) != 0 || listen(fd, SOMAXCONN) != 0 || getsockname(fd, any, &size) != 0)
+    if (!bind_port(self, fd) || listen(fd, SOMAXCONN) != 0 || getsockname(fd, any, &size) != 0)
         return false;
     self->bound.port = net_address_read(any).port;
     return true;
@@ -223,7 +239,9 @@ static bool start_daemon(server_inspect* self) {
 
 static int open_listener(server_inspect* self, const server_inspect_config* config) {
     const base_reporter* reporter = config->reporter;
-    if (net_address_resolve_one(NULL, config->listen, &self->bound) != NET_OK)
+    char first[NET_HOST_LISTEN_BYTES];
+    if (!net_host_listen_at(config->listen, 0, first) ||
+        net_address_resolve_one(NULL, first, &self->bound) != NET_OK)
         return net_exit_report(NET_EXIT_USAGE, reporter, NULL, "--http %s: is not ADDR:PORT",
                                config->listen);
     if (!server_gate_init(&self->gate, &self->bound, config->token_file, &self->config.hosts,

@@ -191,6 +191,32 @@ case_a_port_in_use_ends_with_3() {
     stop server
 }
 
+# Each takes the first port of two that is free; of the page too.
+case_servers_share_a_range_of_ports() {
+    local i first=0 range page
+    until python3 -c 'import socket, sys
+for port in range(int(sys.argv[1]), int(sys.argv[1]) + 4):
+    for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM: socket.socket(socket.AF_INET, kind).bind(("127.0.0.1", port))' $first 2>ports.txt &&
+        [ $first != 0 ]; do
+        first=$((20000 + RANDOM % 12000))
+    done
+    range=127.0.0.1:$first-$((first + 1)) page=127.0.0.1:$((first + 2))-$((first + 3))
+    for i in 0 1; do
+        start_ready s$i shoal-server --game breakout --log none --listen "$range" --http "$page"
+        says s$i.out "^ready listen=127.0.0.1:$((first + i)) .* http=http://127.0.0.1:$((first + 2 + i))\$"
+    done
+    refused 3 "cannot bind $range: Address already in use" shoal-server --game breakout --log none --listen "$range"
+    run_to 3 third shoal-server --game breakout --log none --listen 127.0.0.1:0 --http "$page"
+    says third.err "cannot bind $page: Address already in use"
+    stop s0
+    start_ready s2 shoal-server --game breakout --log none --listen "$range"
+    says s2.out "^ready listen=127.0.0.1:$first "
+    stop s1 s2
+    refused 2 "cannot listen on 127.0.0.1:7999-7000: " shoal-server --game breakout --listen 127.0.0.1:7999-7000
+    run_to 2 third shoal-server --game breakout --log none --listen 127.0.0.1:0 --http 127.0.0.1:7999-7000
+    says third.err '^error: --http 127.0.0.1:7999-7000: is not ADDR:PORT$'
+}
+
 case_a_damaged_template_file_is_named_with_its_line() {
     copy_games other
     local line

@@ -24,6 +24,40 @@ CASE(results_have_the_documented_exit_codes) {
     }
 }
 
+CASE(the_ports_of_a_range_come_one_after_the_other) {
+    static const struct {
+        const char* text;
+        uint32_t n;
+        const char* one; // NULL: there is none
+    } rows[] = {{"127.0.0.1:7777", 0, "127.0.0.1:7777"},
+                {"127.0.0.1:7777", 1, NULL},
+                {"0.0.0.0:7000-7999", 0, "0.0.0.0:7000"},
+                {"0.0.0.0:7000-7999", 999, "0.0.0.0:7999"},
+                {"0.0.0.0:7000-7999", 1000, NULL},
+                {"[::1]:999-1000", 1, "[::1]:1000"},
+                {"match-1.example:7000-7000", 0, "match-1.example:7000"},
+                {"match-1.example:7000-7000", 1, NULL},
+                {"0.0.0.0:7000-7001,[::]:7000-7001", 1, "0.0.0.0:7001,[::]:7001"},
+                {"0.0.0.0:65535-65536", 0, NULL},
+                {"0.0.0.0:0-7", 0, NULL},
+                {"0.0.0.0:7999-7000", 0, NULL},
+                {"0.0.0.0:7000-", 0, NULL},
+                {"0.0.0.0:-7000", 0, NULL},
+                {"0.0.0.0:7000-7x", 0, NULL},
+                {"", 0, ""}};
+    for (size_t i = 0; i < BASE_COUNT(rows); i++) {
+        char one[NET_HOST_LISTEN_BYTES];
+        const bool is_there = net_host_listen_at(rows[i].text, rows[i].n, one);
+        print_message("%s %u\n", rows[i].text, (unsigned)rows[i].n);
+        assert_int_equal(is_there, rows[i].one != NULL);
+        if (is_there) assert_string_equal(one, rows[i].one);
+    }
+    char text[NET_HOST_LISTEN_BYTES + 8];
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    assert_false(net_host_listen_at(text, 0, (char[NET_HOST_LISTEN_BYTES]){0}));
+}
+
 // The numbers are those of wire.proto.
 CASE(a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not) {
     static const uint32_t reasons[] = {1, 2, 3, 4, 5, 4000000000u};
