@@ -109,31 +109,41 @@ static void pass(server_program* self) {
         if ((*part)->pass) (*part)->pass(self, net_loop_now_us());
 }
 
+// In an empty match that is paused nothing happens but a sign of life, until a datagram comes.
+static bool is_resting(const server_program* self) {
+    const net_server_counters* counters = net_server_get_counters(self->server);
+    return !self->ticks && net_server_is_empty(self->server) && counters->spectators == 0;
+}
+
 void server_program_run(server_program* self) {
     BASE_ASSERT(self->server && self->transport && self->start_us == 0); // opened, and not yet run
     server_pacer pacer;
+    bool was_woken = false; // before a tick was due
     self->start_us = net_loop_now_us();
     server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, self->start_us);
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         bool is_fast = self->config.is_fast && is_running(self);
         if (self->ticks) pacer.next_us = self->ticks->wake_us(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
+        const bool rests = is_resting(self) && !was_woken;
+        if (rests) wake_us += NET_IDLE_MS * UINT64_C(1000);
         // The second thread may still be sending the last tick. When that takes until the deadline,
         // the next tick begins all the same, and nothing is received before it, a few times.
         uint64_t sent_by_us = server_pacer_must_receive(&pacer) ? UINT64_MAX : wake_us;
         if (net_server_wait_sent(self->server, sent_by_us)) {
             wait_and_receive(self, wake_us);
+            was_woken = net_loop_now_us() < wake_us;
             server_pacer_received(&pacer);
         }
         pass(self);
         if (self->is_over) break; // nothing is sent any more
         uint64_t now_us = net_loop_now_us();
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
-        net_server_hurry(self->server,
-                         !is_fast && !self->ticks && !server_pacer_sends(&pacer, now_us));
+        const bool is_free = is_fast || self->ticks || is_resting(self);
+        net_server_hurry(self->server, !is_free && !server_pacer_sends(&pacer, now_us));
         run_tick(self, is_fast ? 0 : now_us - pacer.next_us);
         reload_game(self);
-        server_pacer_tick(&pacer, is_fast || self->ticks, now_us);
+        server_pacer_tick(&pacer, is_free || self->ticks, now_us);
         self->ticks_given_up = pacer.given_up;
         report_lost_ticks(self, &pacer, now_us);
     }

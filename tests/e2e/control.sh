@@ -78,7 +78,9 @@ has_ticks() {
     [ "$(field tick)" -ge "$1" ]
 }
 
-# It waits at a tick, says so in each place, and goes on with the first player.
+wake_ups() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/${pids[server]}/status"; } # of the loop's thread
+
+# It waits at a tick, says so in each place, wakes up for signs of life alone, and goes on with the first player.
 case_an_empty_match_stands_still_until_a_player_comes() {
     serve server --pause-when-empty --tick-rate 240 --log a.slog --control socket --lines status-s=1
     await "its state" has_said server.err '^note: status tick=0 .* paused=empty '
@@ -90,9 +92,11 @@ case_an_empty_match_stands_still_until_a_player_comes() {
     ended client
     stands_empty() { asks status && [ "$(field is_empty)" = true ] && [ "$(field tick)" -gt 100 ]; }
     await "an empty match" stands_empty
-    local tick
-    tick=$(field tick)
-    rest 0.3
+    local tick since_us before woken
+    tick=$(field tick) since_us=${EPOCHREALTIME/./} before=$(wake_ups)
+    rest 1
+    woken=$(($(wake_ups) - before))
+    [ $woken -lt $(((${EPOCHREALTIME/./} - since_us) * 40 / 1000000 + 20)) ] || fail "its loop woke up $woken times in a second"
     asks status
     [ "$(field tick)" = "$tick" ] || fail "an empty match runs"
     ends
