@@ -138,6 +138,7 @@ int main(int argc, char** argv) {
         bench_rows_event(),      bench_rows_memory(),      bench_rows_net_tick(),
         bench_rows_repl(),       bench_rows_join(),        bench_rows_parallel(),
         bench_rows_net_secure(), bench_rows_repl_server(), bench_rows_log(),
+        bench_rows_tiles(),
     };
     static samples taken;
     uint32_t found = 0;

@@ -68,6 +68,7 @@ bench_rows bench_rows_repl_server(void);
 bench_rows bench_rows_join(void);
 bench_rows bench_rows_parallel(void);
 bench_rows bench_rows_log(void);
+bench_rows bench_rows_tiles(void);
 
 /// Write a recorded world in row code, as the stream of one client, and print its line.
 void bench_trace(const char* path, uint32_t base, uint32_t stride);

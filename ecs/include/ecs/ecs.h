@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The one header for users of the simulation core.
+/// The one header for users of the simulation core. Beside it are helpers of games: ecs/tiles.h,
+/// ecs/flow.h, ecs/near.h, ecs/timer.h.
 #pragma once
 
 #include "ecs/change.h"
