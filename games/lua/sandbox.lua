@@ -110,6 +110,12 @@ for _, name in base.ipairs({ "get", "set", "kind", "create", "destroy", "each" }
 globals.server, globals.dt = api.role == "server", api.dt
 function globals.tick() return tick end
 function globals.time() return time end
+-- The tick in so many seconds, for a component: e.boom = after(3), and in on_tick: tick() == e.boom.
+function globals.after(seconds)
+    if type(seconds) ~= "number" or seconds ~= seconds then error("after takes seconds", 2) end
+    local ticks = floor(seconds / api.dt + 0.5)
+    return tick + (ticks > 1 and ticks or 1)
+end
 function globals.alive(e) return api.kind(e) ~= nil end
 function globals.end_match(reason) api.program("end", reason) end
 function globals.player_name(client) return api.player_name(client) or "" end

@@ -225,7 +225,7 @@ typedef struct work {
 
 // So many steps of a machine on every input.
 static const char constant[] =
-    "assert error ipairs type setmetatable print get kind alive tick time random player_name "
+    "assert error ipairs type setmetatable print get kind alive tick time after random player_name "
     "end_match tell create destroy on_start on_tick string.len utf8.char math.abs math.atan "
     "math.ceil math.cos math.exp math.floor math.log math.sin math.sqrt";
 
@@ -472,6 +472,9 @@ CASE(a_text_is_cut_between_letters) {
              "assert(utf8.len(cut) and tell(e, cut, 1, 2, 3, 4, cut))\n"
              "if i == 3 then assert(cut == 'gr') end if i >= 12 then assert(cut == s) end end",
              "");
+    try_tick("assert(after(3) == tick() + math.floor(3 / dt + 0.5) and after(0) == tick() + 1)\n"
+             "assert(after(-1 / 0) == tick() + 1 and after(1 / dt) > tick()) after('soon')",
+             "rules.lua:3: after takes seconds");
     try_tick("text_cut(5, 3)", "rules.lua:2: text_cut takes a text and a whole number of bytes");
     try_tick("text_cut('x', 2.5)", "rules.lua:2: text_cut takes a text and a whole number");
 }
