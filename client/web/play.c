@@ -259,9 +259,12 @@ void web_play_say(web* self) {
 
 /// Receive, run the ticks that are due, and draw when `pixels_per_unit` is not 0. While a page is
 /// hidden it calls this some times a second, without a picture. A text has `text_pixels` at least.
+/// `is_upright`: it is the upright view that is shown.
 WEB_EXPORT(play_frame)
-void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels);
-void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels) {
+void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels,
+                    uint32_t is_upright);
+void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels,
+                    uint32_t is_upright) {
     web_play* play = self->play;
     web_clear_answers(self);
     if (!play || self->failure != NET_OK) {
@@ -286,6 +289,10 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit, double tex
         self->state[WEB_HEARD_COUNT] = count;
         const double since_ms = now_ms - play->drawn_ms;
         net_draw draw = web_drawing_begin(&self->drawing, play->game, (float)pixels_per_unit);
+        if (is_upright) {
+            draw.view_width = self->drawing.view_width = play->game->upright_width;
+            draw.view_height = self->drawing.view_height = play->game->upright_height;
+        }
         draw.player = net_client_player(play->client);
         draw.time_s = (now_ms - play->begun_ms) * 1e-3;
         draw.frame_dt_s = since_ms < 100.0 ? (float)since_ms * 1e-3f : 0.1f;

@@ -77,8 +77,10 @@ web* web_open(void) {
     const net_game_module* game = self->failure == NET_OK ? self->module->game : NULL;
     if (game) {
         base_json_write(&self->answer,
-                        "{title=%s viewWidth=%g viewHeight=%g position=%s messages=[", game->title,
-                        (double)game->view_width, (double)game->view_height,
+                        "{title=%s viewWidth=%g viewHeight=%g uprightWidth=%g uprightHeight=%g "
+                        "position=%s messages=[",
+                        game->title, (double)game->view_width, (double)game->view_height,
+                        (double)game->upright_width, (double)game->upright_height,
                         game->interest ? game->interest->position : NULL);
         for (uint32_t i = 0; i < game->message_count; i++)
             base_json_write(&self->answer, "%s", game->messages[i].name);

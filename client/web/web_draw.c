@@ -150,6 +150,8 @@ net_draw web_drawing_begin(web_drawing* drawing, const net_game_module* game,
         .text_width = text_width,
         .player_name = player_name,
         .pixels_per_unit = pixels_per_unit,
+        .view_width = drawing->view_width,
+        .view_height = drawing->view_height,
         .sprite = sprite,
         .camera = camera,
     };

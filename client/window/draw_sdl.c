@@ -486,7 +486,9 @@ net_draw client_draw_get(client_draw* draw, client_canvas id) {
                       .player_name = player_name,
                       .pixels_per_unit = draw->canvases[id].own.scale,
                       .sprite = draw_sprite,
-                      .camera = move_camera};
+                      .camera = move_camera,
+                      .view_width = draw->canvases[id].width,
+                      .view_height = draw->canvases[id].height};
 }
 
 // ---- a picture ----

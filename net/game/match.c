@@ -242,7 +242,9 @@ net_draw net_match_draw_nothing(net_match* match) {
                       .player_name = no_name,
                       .pixels_per_unit = 1.0f,
                       .sprite = no_sprite,
-                      .camera = no_camera};
+                      .camera = no_camera,
+                      .view_width = match ? match->game->view_width : 0.0f,
+                      .view_height = match ? match->game->view_height : 0.0f};
 }
 
 // ---- create and destroy ----

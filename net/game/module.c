@@ -295,6 +295,10 @@ static net_result net_module_table_check(const net_game_module* table, const cha
     if (!(game->view_width > 0.0f && game->view_width < 1e9f && game->view_height > 0.0f &&
           game->view_height < 1e9f))
         fault(&check_, "the view is %s", "empty");
+    if ((game->upright_width != 0.0f || game->upright_height != 0.0f) &&
+        !(game->upright_width > 0.0f && game->upright_width < 1e9f && game->upright_height > 0.0f &&
+          game->upright_height < 1e9f))
+        fault(&check_, "the upright view is %s", "empty");
     if ((uint32_t)game->cursor >= NET_CURSOR_COUNT)
         fault(&check_, "the cursor is %s: use a value of net_cursor", "unknown");
     if (game->block_bytes > NET_BLOCK_BYTES_MAX)

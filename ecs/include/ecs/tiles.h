@@ -81,6 +81,12 @@ static inline uint8_t ecs_tiles_cost(const ecs_tiles* tiles, uint64_t open, uint
     return glyph->cost[(glyph->gate & open) != 0];
 }
 
+/// @return the color of a tile as it is now.
+static inline ecs_color ecs_tiles_color(const ecs_tiles* tiles, uint64_t open, uint32_t tile) {
+    const ecs_tile_glyph* glyph = &tiles->glyphs[tiles->map[tile]];
+    return glyph->color[(glyph->gate & open) != 0];
+}
+
 /// Move a square of half a side `radius` (rounded up to steps, at least one) until something solid
 /// stops one axis, and further along the other. No speed passes through a tile. A square that is
 /// within a solid tile, as in a gate that shuts, may leave it.

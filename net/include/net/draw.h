@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Pictures of a game: drawing one, the frame of an animation, a camera. Inline, because a module
+/// Pictures of a game: drawing one, the frame of an animation, a camera; texts and tables at the
+/// edges of the view. Inline, because a module
 /// has no functions of net.
 ///
 ///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .x = pos.x, .y = pos.y, .width =
@@ -8,6 +9,7 @@
 ///                                                                            true)});
 #pragma once
 
+#include "base/math.h"
 #include "net/game.h"
 
 BASE_C_BEGIN
@@ -31,6 +33,81 @@ static inline void net_draw_camera(const net_draw* draw, float x, float y, float
 /// @return NULL where a program has none.
 static inline void* net_draw_block(const net_draw* draw) {
     return draw->block;
+}
+
+/// Where a text stands: x is its beginning, its middle or its end.
+typedef enum net_align { NET_ALIGN_LEFT, NET_ALIGN_MIDDLE, NET_ALIGN_RIGHT } net_align;
+
+/// Draw a text.
+static inline void net_draw_text(const net_draw* draw, float x, float y, float height,
+                                 ecs_color color, net_align align, const char* text) {
+    if (align != NET_ALIGN_LEFT)
+        x -= draw->text_width(draw->context, height, text) *
+             (align == NET_ALIGN_RIGHT ? 1.0f : 0.5f);
+    draw->text(draw->context, x, y, height, color, text);
+}
+
+/// A corner, an edge or the middle of the view.
+typedef enum net_anchor {
+    NET_TOP_LEFT,
+    NET_TOP,
+    NET_TOP_RIGHT,
+    NET_LEFT,
+    NET_MIDDLE,
+    NET_RIGHT,
+    NET_BOTTOM_LEFT,
+    NET_BOTTOM,
+    NET_BOTTOM_RIGHT
+} net_anchor;
+
+/// @return where the upper left corner of a rectangle is that stands there, `margin` from the
+///         edges. Without a camera, or after the one of the view itself.
+static inline ecs_vec2 net_anchor_place(const net_draw* draw, net_anchor anchor, float width,
+                                        float height, float margin) {
+    const float across = (float)(anchor % 3) * 0.5f, down = (float)(anchor / 3) * 0.5f;
+    const ecs_vec2 place = {margin + (draw->view_width - 2.0f * margin - width) * across,
+                            margin + (draw->view_height - 2.0f * margin - height) * down};
+    return place;
+}
+
+/// Draw a text at an edge of the view.
+static inline void net_draw_text_at(const net_draw* draw, net_anchor anchor, float margin,
+                                    float height, ecs_color color, const char* text) {
+    const float width = draw->text_width(draw->context, height, text);
+    const ecs_vec2 place = net_anchor_place(draw, anchor, width, height, margin);
+    draw->text(draw->context, place.x, place.y, height, color, text);
+}
+
+/// A line of a table or, without a value, of a list.
+typedef struct net_row {
+    const char* name;  ///< on the left
+    const char* value; ///< on the right; NULL: none
+    ecs_color color;
+} net_row;
+
+/// Draw a score table, a list of the last lines: rows of text on a ground of `ground`.
+static inline void net_draw_rows(const net_draw* draw, net_anchor anchor, float margin,
+                                 float height, ecs_color ground, const net_row* rows,
+                                 uint32_t count) {
+    float name = 0.0f, value = 0.0f; // the widest
+    for (uint32_t i = 0; i < count; i++) {
+        name = base_max(name, draw->text_width(draw->context, height, rows[i].name));
+        if (!rows[i].value) continue;
+        value = base_max(value, draw->text_width(draw->context, height, rows[i].value) + height);
+    }
+    const float width = name + value + height, line = height * 1.3f;
+    const ecs_vec2 place =
+        net_anchor_place(draw, anchor, width, line * (float)count + height * 0.5f, margin);
+    if (count > 0)
+        draw->rect(draw->context, place.x, place.y, width, line * (float)count + height * 0.5f,
+                   ground);
+    for (uint32_t i = 0; i < count; i++) {
+        const float y = place.y + height * 0.3f + line * (float)i, left = place.x + height * 0.5f;
+        draw->text(draw->context, left, y, height, rows[i].color, rows[i].name);
+        if (rows[i].value)
+            net_draw_text(draw, left + name + value, y, height, rows[i].color, NET_ALIGN_RIGHT,
+                          rows[i].value);
+    }
 }
 
 /// The frame of an animation that has run for so long.

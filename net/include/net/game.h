@@ -396,6 +396,8 @@ typedef struct net_draw {
     /// net_draw_camera (net/draw.h) calls it. @return the new pixels_per_unit.
     float (*camera)(void* context, float x, float y, float zoom);
     void* block; ///< the client's block (net_draw_block); NULL: no person plays
+    /// Of the picture: the module's view_width and view_height, or its upright ones. 0: no picture.
+    float view_width, view_height;
 } net_draw;
 
 /// A sound: it is heard when the view's world delivers an event, so at the moment that is shown,
@@ -548,6 +550,9 @@ typedef struct net_game_module {
     /// of an action in the place of its name and help. `labels` has an empty one for each action.
     /// A fault in the files is for `start`. NULL: none has one.
     void (*label_actions)(const net_game_file* files, uint32_t file_count, net_label* labels);
+    /// A second size of what is drawn, for a phone that is held upright: net_draw.view_width and
+    /// view_height have the one that is shown. 0: the picture is always the one above.
+    float upright_width, upright_height;
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -132,9 +132,9 @@ export class Player extends Match {
 
     // ---- what comes of it ----
 
-    /// Receive, play, and draw where `scale`, the pixels of a unit, is not 0, each text at least `textPixels` high. `words` is borrowed until the next call.
-    frame(now_ms, scale, textPixels = 0) {
-        const seen = this.call("play_frame", now_ms, scale, textPixels);
+    /// Receive, play, and draw where `scale`, the pixels of a unit, is not 0, each text at least `textPixels` high, in the upright view or the other. `words` is borrowed until the next call.
+    frame(now_ms, scale, textPixels = 0, isUpright = false) {
+        const seen = this.call("play_frame", now_ms, scale, textPixels, Number(isUpright));
         if (!seen) return {phase: ENDED, end: 0, client: 0, tick: 0, words: null, heard: [], error: this.dead};
         const heard = [];
         const pairs = new Float32Array(this.memory.buffer, seen.heard, seen.heardCount * 2);

@@ -23,7 +23,7 @@ const context = page.picture.getContext("2d", {alpha: false});
 const sticks = [0, 0, 0, 0];
 const images = new Map();
 const times = [];
-let game = "", pages = [], tokens = [], player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0, stepped_ms = 0;
+let game = "", pages = [], tokens = [], player, bindings, sound, placed = null, seen = null, isOver = false, isUpright = false, pad_was_used = false, wheel = 0, stepped_ms = 0;
 
 function say(text, isEnd = false) {
     page.note.hidden = text === "";
@@ -177,7 +177,9 @@ function showFacts() {
 function resize() {
     const scale = devicePixelRatio || 1, [width, height] = [Math.round(innerWidth * scale), Math.round(innerHeight * scale)];
     if (page.picture.width !== width || page.picture.height !== height) [page.picture.width, page.picture.height] = [width, height];
-    placed = placeView(player.game, width, height);
+    const {uprightWidth, uprightHeight} = player.game;
+    isUpright = uprightWidth > 0 && height > width;
+    placed = placeView(isUpright ? {viewWidth: uprightWidth, viewHeight: uprightHeight} : player.game, width, height);
     const lift = page.touch.hidden ? 0 : Math.max(placed.clip.top - BAR_PIXELS * scale, 0); // fingers are below it
     placed.top -= lift;
     placed.clip.top -= lift;
@@ -229,7 +231,7 @@ function step(now_ms, scale) {
     if (isOver) return;
     const before = seen;
     stepped_ms = now_ms;
-    seen = player.frame(now_ms, scale, TEXT_PIXELS * (devicePixelRatio || 1));
+    seen = player.frame(now_ms, scale, TEXT_PIXELS * (devicePixelRatio || 1), isUpright);
     for (const line of seen.warnings ?? []) console.warn(line);
     page.fault.textContent ||= seen.warnings?.find((line) => /^\S+:\d+: /.test(line)) ?? ""; // of a file of the game
     if (!before || before.phase !== seen.phase || Boolean(before.words) !== Boolean(seen.words) || seen.phase !== PLAYING || seen.error) note();

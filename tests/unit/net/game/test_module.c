@@ -479,6 +479,7 @@ CASE(version_size_name_and_view_are_checked) {
     REFUSE("the name Break Out is not", table.name = "Break Out");
     REFUSE("title", table.title = NULL);
     REFUSE("view is empty", table.view_width = 0.0f);
+    REFUSE("upright view is empty", table.upright_width = 360.0f);
     REFUSE("the client's block is larger than 1024 bytes",
            table.block_bytes = NET_BLOCK_BYTES_MAX + 1);
     net_game_module table = *breakout_module();
