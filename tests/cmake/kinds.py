@@ -3,7 +3,7 @@
 
     kinds.py turn ADDRESS LOG SERVER     sleeps for a turn, tries moves that are refused, leaves when it has the turn in the
                                          second round, ends the process SERVER, and reads the log, which has all cards
-    kinds.py top-down ADDRESS SOURCE     stands still; walls are read from the .c
+    kinds.py top-down ADDRESS SOURCE     stands still; walls are read from its map
     kinds.py rts ADDRESS LOG             sends its units to a mine in the middle; then reads in the log what its team could see
     kinds.py hand LOG NAME               what a person did with mouse and keys: box, orders, wheel, units
 """
@@ -117,8 +117,8 @@ def is_in_sight(eye, pos, walls):
 
 
 def look(address, source):
-    numbers = re.findall(r"\{\{(\d+), (\d+)\}, \{(\d+), (\d+)\}\}", open(source).read())
-    walls = [((int(a), int(b)), (int(c), int(d))) for a, b, c, d in numbers]
+    rows = enumerate(open(source).read().splitlines())  # doors count as open: they change
+    walls = [((16 * run.start(), 16 * y), (16 * run.end(), 16 * y + 16)) for y, row in rows for run in re.finditer("#+", row)]
     sighted, seen, ticks, before = {}, 0, 0, 0  # when each was in sight
     with shoal.Client(address, name="Python", flags=shoal.BOT) as client:
         for tick in client.play():

@@ -44,7 +44,7 @@ case_new_game() {
     expect 2 'hop_3d: error: File exists' hop_3d
     if grep -rnE '@[A-Za-z]+@' hop_3d walls cards war; then fail "a word was not replaced"; fi
     expect 0 'cd war && ./play' war --kind rts
-    for kind in walls:250 cards:250 war:401; do
+    for kind in walls:276 cards:250 war:401; do
         most=${kind#*:} kind=${kind%:*}
         lines=$(cat $kind/$kind.* | wc -l)
         [ "$lines" -lt "$most" ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
@@ -230,7 +230,7 @@ case_new_kinds() {
         meet cards 2 --tick-rate 240 --ticks 36000 --log cards.slog
         look turn "$address" cards.slog "${pids[cards]}"
         meet walls 3 --ticks 36000 --log none
-        look top-down "$address" walls/walls.c
+        look top-down "$address" walls/map.txt
         ends_with 0 top-down
         says top-down.out '^top-down: all that was seen was in sight$'
         ends_with 0 cards
