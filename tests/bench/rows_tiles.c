@@ -4,6 +4,7 @@
 #include "bench.h"
 
 #include "ecs/ecs.h"
+#include "ecs/flow.h"
 
 enum { SIDE = 256, ROOM = 8, MONSTERS = 500, PLAYERS = 4, DOORS = 48 };
 #define STEP 0.0625f
