@@ -30,6 +30,7 @@ static inline bool net_tiles_read(ecs_tiles* tiles, ecs_world* world, const net_
 /// one rectangle.
 static inline void net_draw_tiles(const net_draw* draw, const ecs_tiles* tiles, uint64_t open,
                                   ecs_vec2 low, ecs_vec2 high) {
+    if (tiles->columns == 0) return; // not read
     const float size = tiles->size, columns = (float)tiles->columns, rows = (float)tiles->rows;
     const uint32_t left = (uint32_t)base_clamp(low.x / size, 0.0f, columns);
     const uint32_t right = (uint32_t)base_clamp(high.x / size + 1.0f, 0.0f, columns);

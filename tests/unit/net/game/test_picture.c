@@ -100,7 +100,7 @@ CASE(a_map_comes_from_the_pack_and_is_drawn_in_runs_of_a_color) {
     expect_drawn("wrong.txt:2: this line has a character that is no kind of tile\n");
     assert_false(net_tiles_read(&tiles, world, &start, "none.txt", kinds, 3, 8, 0.5f));
     expect_drawn("none.txt:0: no line file:t of the game's .blk names this map\n");
-    net_draw_tiles(&draw, &tiles, 1, low, high);
+    net_draw_tiles(&draw, &(ecs_tiles){0}, 1, (ecs_vec2){0, 0}, high);
     expect_drawn("");
     ecs_world_destroy(world);
 }
