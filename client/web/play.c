@@ -5,32 +5,10 @@
 #include "web_state.h"
 
 #include "base/json.h"
-#include "base/quota.h"
 #include "base/text.h"
-#include "net/client.h"
 #include "net/solo.h"
 
 #include <string.h>
-
-typedef struct web_play {
-    const web* page;
-    char token[NET_TOKEN_TEXT_BYTES], later[NET_TOKEN_TEXT_BYTES];
-    char name[NET_PLAYER_NAME_BYTES_MAX];
-    char said[NET_LINE_BYTES_MAX];
-    uint8_t secret[NET_RESUME_BYTES];
-    bool has_secret;
-    base_quota memory;
-    net_transport* transport;
-    net_match* match;
-    net_presenter* presenter;
-    net_client* client;
-    const net_game_module* game;
-    net_controls controls; // as the page says it; the arrays below
-    bool held[NET_ACTIONS_MAX], pressed[NET_ACTIONS_MAX], was_pressed[NET_ACTIONS_MAX];
-    bool given[NET_ACTIONS_MAX];
-    double begun_ms, drawn_ms;
-    float heard[2 * NET_HEARD_MAX];
-} web_play;
 
 static uint64_t us_of(double ms) {
     return (uint64_t)(ms * 1e3);
@@ -41,6 +19,10 @@ static uint64_t us_of(double ms) {
 // What was down between two inputs, even for a moment, counts once.
 static void think(void* context, const net_player_context* player, void* input) {
     web_play* play = context;
+    if (play->input_bytes > 0) {
+        memcpy(input, play->input, play->input_bytes);
+        return;
+    }
     net_controls controls = play->controls;
     if (play->said[0] && play->game->human_text) play->game->human_text(player, play->said);
     play->said[0] = 0;
@@ -108,6 +90,8 @@ static net_result create_client(web* self, web_play* play) {
         .name = play->name,
         .input = think,
         .input_context = play,
+        .stepped = web_read_stepped,
+        .stepped_context = self,
         .presenter = play->presenter,
         .secret = play->has_secret ? play->secret : NULL,
         .solo = &net_solo_part,
@@ -257,9 +241,10 @@ void web_play_say(web* self) {
 
 // ---- a frame ----
 
-/// Receive, run the ticks that are due, and draw when `pixels_per_unit` is not 0. While a page is
-/// hidden it calls this some times a second, without a picture. A text has `text_pixels` at least.
-/// `is_upright`: it is the upright view that is shown.
+/// Receive, run the ticks that are due, and draw when `pixels_per_unit` is not 0; below 0 the page
+/// draws what it reads (read.c). While a page is hidden it calls this some times a second, without
+/// a picture. A text has `text_pixels` at least. `is_upright`: it is the upright view that is shown.
+/// The answer is the events that came.
 WEB_EXPORT(play_frame)
 void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels,
                     uint32_t is_upright);
@@ -275,10 +260,10 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit, double tex
     if (play->begun_ms == 0.0) play->begun_ms = play->drawn_ms = now_ms;
     net_client_service(play->client, now_us);
     net_client_catch_up(play->client, now_us);
-    const bool has_picture = pixels_per_unit > 0.0 && net_presenter_frame(play->presenter, now_us);
+    const bool has_picture = pixels_per_unit != 0.0 && net_presenter_frame(play->presenter, now_us);
     self->state[WEB_HEARD_COUNT] = 0;
     self->drawing.text_pixels = (float)text_pixels;
-    if (has_picture) {
+    if (has_picture && pixels_per_unit > 0.0) {
         const net_heard* heard;
         const uint32_t count = net_match_hear(net_presenter_match(play->presenter),
                                               net_client_player(play->client), &heard);

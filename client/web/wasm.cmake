@@ -56,7 +56,8 @@ target_include_directories(shoal_net PUBLIC ${PROJECT_SOURCE_DIR}/net/include PR
 target_include_directories(shoal_net SYSTEM PRIVATE ${headers})
 target_link_libraries(shoal_net PUBLIC shoal_ecs shoal_proto protobuf_c PRIVATE zstd shoal_flags)
 add_library(shoal_web OBJECT ${web})
-target_include_directories(shoal_web PUBLIC ${PROJECT_SOURCE_DIR}/client/web PRIVATE ${PROJECT_SOURCE_DIR}/net)
+target_include_directories(shoal_web PUBLIC ${PROJECT_SOURCE_DIR}/client/web PRIVATE ${PROJECT_SOURCE_DIR}/net
+                           ${PROJECT_SOURCE_DIR}/ecs)
 target_link_libraries(shoal_web PUBLIC shoal_net PRIVATE shoal_flags)
 
 # shoal_web_game(TARGET NAME BLK IMPORTS file...): NAME.wasm of the static library TARGET, with its templates, its files,

@@ -4,7 +4,9 @@
 
 #include "web.h"
 
+#include "base/quota.h"
 #include "log/log_read.h"
+#include "net/client.h"
 
 /// What a page reads after each call, as doubles.
 typedef enum web_number {
@@ -39,6 +41,29 @@ typedef struct web_check {
     bool is_done;
 } web_check;
 
+/// A player.
+typedef struct web_play {
+    const struct web* page;
+    char token[NET_TOKEN_TEXT_BYTES], later[NET_TOKEN_TEXT_BYTES];
+    char name[NET_PLAYER_NAME_BYTES_MAX];
+    char said[NET_LINE_BYTES_MAX];
+    uint8_t secret[NET_RESUME_BYTES];
+    bool has_secret;
+    base_quota memory;
+    net_transport* transport;
+    net_match* match;
+    net_presenter* presenter;
+    net_client* client;
+    const net_game_module* game;
+    net_controls controls; // as the page says it; the arrays below
+    bool held[NET_ACTIONS_MAX], pressed[NET_ACTIONS_MAX], was_pressed[NET_ACTIONS_MAX];
+    bool given[NET_ACTIONS_MAX];
+    uint32_t input_bytes; // above 0: the page makes the inputs itself
+    _Alignas(16) uint8_t input[ECS_EVENT_BYTES_MAX];
+    double begun_ms, drawn_ms;
+    float heard[2 * NET_HEARD_MAX];
+} web_play;
+
 /// Numbers go to the page in `state`, texts as JSON or lines in `answer`.
 typedef struct web {
     double state[WEB_NUMBERS];
@@ -51,10 +76,13 @@ typedef struct web {
     uint64_t retry_bytes; ///< a start that is none is looked at again with more bytes
     web_drawing drawing;
     web_check check;
-    struct web_play* play; ///< NULL: this page plays none
-    base_bytes room;       ///< where the page puts bytes for a call
+    web_play* play;  ///< NULL: this page plays none
+    base_bytes room; ///< where the page puts bytes for a call
 } web;
 
 /// Write the numbers, after each call.
 void web_note(web* self, net_result result);
 void web_clear_answers(web* self);
+
+/// Append the events that the mirror got to the answer; of `net_client_config.stepped`.
+bool web_read_stepped(void* self);
