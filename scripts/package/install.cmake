@@ -12,6 +12,7 @@
 #     share/shoal/esgen                         (dev) shoal-esgen and its parts, ShoalEsgen.cmake
 #     share/shoal/python                        (tools) shoal.py; with prefix /usr where Python looks
 #     share/shoal/lua                           (tools) shoal.lua; with prefix /usr where Lua looks
+#     share/shoal/js                            (tools) shoal.js for pages, its types and examples
 #     share/shoal/{wire,log}.proto              (dev) what is on the wire and in logs
 #     share/man, share/bash-completion          of each program, with it
 #     share/doc/shoal                           (dev) the READMEs and standards; examples/
@@ -42,6 +43,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/proto/wire.proto ${PROJECT_SOURCE_DIR}/proto
         DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/client/python/shoal.py DESTINATION ${python} COMPONENT tools)
 install(FILES ${PROJECT_SOURCE_DIR}/client/lua/shoal.lua DESTINATION ${lua} COMPONENT tools)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/client/js DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT tools
+    PATTERN node_modules EXCLUDE PATTERN package-lock.json EXCLUDE PATTERN README.md EXCLUDE)
 
 # What a game is compiled with: headers, protobuf-c, and the flags that keep its arithmetic the same on
 # every machine. No library of ours: a module takes our functions from the program that opens it.

@@ -78,7 +78,7 @@ adapt() {
     *--replay*) text+=' --at 10 --shot replay.png' ;;
     *shoal-client* | *bot.py' 127'*) [[ $text == *--ticks* ]] || text+=' --ticks 10' ;;
     *shoal-server' --game'*)
-        text=$(sed -E 's/--(ticks|min-clients|listen) [^ ]+//g' <<<"$text")" --listen 127.0.0.1:0" ;;
+        text=$(sed -E 's/--(ticks|min-clients|listen|http) [^ ]+//g' <<<"$text")" --listen 127.0.0.1:0" ;;
     esac
 }
 

@@ -51,6 +51,39 @@ case_browsers_and_bots_see_one_match() {
     done
 }
 
+case_a_page_of_its_own_reads_and_plays() {
+    local js=$here/../../client/js
+    play_files
+    cp "$js/shoal.js" "$js/types.mjs" "$here/shoal.mjs" .
+    start server shoal-server --game arena --listen 127.0.0.1:0 --http 127.0.0.1:0 --log arena.slog --min-clients 4 --ticks 500
+    await "ready line" is_ready_or_gone server
+    address=$(value listen server.out) page=$(value http server.out)
+    start bots shoal-client "$address" --headless --bots 3
+    "${node[@]}" shoal.mjs "$build/lib/shoal/web/arena.wasm" "ws://${page#http://}/play/socket" >page.out 2>page.err {silence}<&- &
+    pids[page]=$!
+    ends_with 0 page bots server
+    are_equal 4 server bots page
+    grep '^page' page.out
+    "${node[@]}" shoal.mjs "$build/lib/shoal/web/arena.wasm" - log=arena.slog || fail "the log is not read"
+    node types.mjs "$build/lib/shoal/web/arena.wasm" >arena.d.ts || fail "no types"
+    grep -q '^        pos: {x: number; y: number};' arena.d.ts || fail "other types: $(cat arena.d.ts)"
+}
+
+case_a_page_of_its_own_comes_back_after_a_line_broke() {
+    open_match arena 3 600
+    cp "$here/../../client/js/shoal.js" "$here/shoal.mjs" .
+    python3 "$here/stall.py" "${page#http://}" >stall.out 2>stall.err {silence}<&- &
+    pids[stall]=$!
+    await "port" grep -q port= stall.out
+    start bots shoal-client "$address" --headless --bots 2
+    "${node[@]}" shoal.mjs "$build/lib/shoal/web/arena.wasm" "ws://127.0.0.1:$(value port stall.out)/play/socket" >page.out 2>page.err {silence}<&- &
+    pids[page]=$!
+    ends_with 0 page bots server
+    slay stall
+    are_equal 3 server bots page
+    grep -q '^page .* resumes=[1-9]' page.out || fail "it did not come back: $(cat page.out)"
+}
+
 case_a_script_is_played_in_browsers_by_its_rules() {
     [ -e "$build/lib/shoal/web/hop.wasm" ] || { skip "no hop.wasm"; return; }
     export SHOAL_MODULE_PATH=$build/hop
@@ -124,6 +157,28 @@ case_pages_go_on_at_standbys_when_their_server_dies() {
     command -v nats-server >/dev/null || { skip "nats-server is missing"; return; }
     fleet ""
     takes_over "$members"
+}
+
+case_a_page_of_its_own_goes_on_at_a_standby() {
+    command -v nats-server >/dev/null || { skip "nats-server is missing"; return; }
+    local on other=second
+    fleet ""
+    cp "$here/../../client/js/shoal.js" "$here/shoal.mjs" .
+    pages pages arena "$members" 3 token="$(sed 1d tokens.out | paste -sd,)"
+    "${node[@]}" shoal.mjs "$build/lib/shoal/web/arena.wasm" "ws://${members//,//play/socket,ws://}/play/socket" "token=$(head -n 1 tokens.out)" \
+        >page.out 2>page.err {silence}<&- &
+    pids[page]=$!
+    await "players" has_lines pages.out '^plays .* resumes=0' 3
+    slay first
+    await "a takeover" has_taken_over 2
+    on=$(grep -l "^takeover epoch=2 " second.out third.out) on=${on%.out}
+    await "players at $on" has_lines $on.err '^note: client [1-4] ".*" is back after' 4
+    await "ticks of $on" has_lines pages.out '^plays .* resumes=1' 3
+    [ $on != second ] || other=third
+    stop $on
+    ends_with 0 pages page $other
+    are_equal 4 $on pages page
+    grep -q '^page .* resumes=1 ' page.out || fail "it did not go on: $(cat page.out)"
 }
 
 case_nginx_is_before_the_servers_of_one_match() {
