@@ -461,8 +461,8 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
         uint32_t end = excess < *rows ? *rows - (uint32_t)excess : 0;
         for (uint32_t row = end; row < *rows && archetype->track_count > 0; row++)
             ecs_chunk_clear_mark(chunk, row);
-        // A few rows that end are made zero at once. Of many only those that must be, and the others
-        // when rows are about to take their place again.
+        // A few rows that end are made zero at once. Of many only those that must be, and the
+        // others when rows are about to take their place again.
         uint32_t zero_end = *rows;
         if (zero_end - end > ECS_CLEAN_ROWS) chunk->clean_end = zero_end = (end + 15) & ~15u;
         chunk_zero(chunk, end, zero_end);

@@ -38,6 +38,7 @@
 // Defined only in programs that link the socket layer; without it no transport is made.
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_pump
+#pragma weak net_socket_wire_send
 #pragma weak net_socket_flush
 #pragma weak net_socket_send_packet
 #pragma weak net_socket_read_ahead
