@@ -445,6 +445,17 @@ static bool apply_config_line(source* from, char* line) {
     return apply(from, option, value);
 }
 
+bool base_options_apply(const base_options* options, const char* file, uint32_t line_number,
+                        char* line, size_t* text_used, const base_reporter* reporter) {
+    source from = {.options = options,
+                   .reporter = reporter,
+                   .file = file,
+                   .line = line_number,
+                   .kind = BASE_OPTION_BY_FILE,
+                   .text_used = text_used};
+    return apply_config_line(&from, line);
+}
+
 static bool apply_config(source* from) {
     char* text = from->options->config_text;
     size_t text_bytes = from->options->config_text_bytes;

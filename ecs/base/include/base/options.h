@@ -128,6 +128,13 @@ typedef enum base_options_result {
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
+/// Apply one line "key = value" of a file that the program reads itself, for instance in blocks.
+/// `line` is cut into pieces that the values borrow; `text_used` counts the bytes of config_text
+/// that values with keys took. The first value of a list drops what it had.
+/// @return false: reported.
+BASE_MUST_USE bool base_options_apply(const base_options* options, const char* file,
+                                      uint32_t line_number, char* line, size_t* text_used,
+                                      const base_reporter* reporter);
 /// Write the value of an option or key as the command line takes it, without users and passwords
 /// of URLs,
 /// the values of a list separated by blanks, NUL-terminated and cut to `target_bytes`. An unset
