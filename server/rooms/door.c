@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: MIT
+// One port, one request of a connection (Connection: close): joins, lists, the page of all are
+// answered here. /m/ID/REST goes to the match's HTTP as /REST: pages, answers, WebSocket. Its head
+// is read once and written again; after it bytes go both ways, whatever they are.
+#include "host.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "host/output.h"
+#include "net/socket.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rooms_page.h"
+
+#define WAITING_MAX 1024u // joins whose match starts
+#define TOKEN_LIFE_S 45u
+#define REQUEST_BYTES_MAX 16384u // of a head, and of a body
+#define VISITS_MAX 8192u
+#define ACCEPTS_MAX 256u // in one turn of the loop
+#define PIECE_BYTES 65536u
+#define READ_US UINT64_C(5000000)
+#define ANSWER_US UINT64_C(30000000)
+#define LOOK_US UINT64_C(1000000)
+
+typedef enum visit_state {
+    VISIT_READS,   // its request is not whole
+    VISIT_WAITS,   // a join whose match starts
+    VISIT_ANSWERS, // `out` is sent, then it ends
+    VISIT_PASSES,  // bytes go both ways, whatever they are
+} visit_state;
+
+// A connection, with one request.
+typedef struct visit {
+    server_watch client, match;
+    server_host* host;
+    net_address from;
+    visit_state state;
+    uint64_t until_us;  // it is closed then; UINT64_MAX: never
+    base_bytes in, out; // from and to the client
+    size_t in_sent, out_sent;
+    size_t head_bytes; // 0: not whole. The head ends with one "\r\n" and a NUL then
+    bool match_is_over;
+    char room[SERVER_ROOM_ID_BYTES]; // of a join
+    uint64_t player;
+    struct visit *next, **link;
+} visit;
+
+static void client_ready(void* owner, uint32_t events);
+static void match_ready(void* owner, uint32_t events);
+
+static void visit_open(server_host* host, int descriptor, const net_address* from) {
+    visit* self = base_allocate_zero(&host->owner.allocator, sizeof *self);
+    self->host = host;
+    self->from = *from;
+    self->client = (server_watch){descriptor, client_ready, self};
+    self->match = (server_watch){-1, match_ready, self};
+    self->until_us = net_loop_now_us() + READ_US;
+    self->next = host->visits;
+    self->link = &host->visits;
+    if (self->next) self->next->link = &self->next;
+    host->visits = self;
+    host->visit_count++;
+    base_bytes_init(&self->in, &host->owner.allocator);
+    base_bytes_init(&self->out, &host->owner.allocator);
+    server_host_watch(host, &self->client, EPOLLIN);
+}
+
+static void visit_close(visit* self) {
+    server_host* host = self->host;
+    *self->link = self->next;
+    if (self->next) self->next->link = self->link;
+    host->visit_count--;
+    host->waiting_count -= self->state == VISIT_WAITS;
+    server_host_unwatch(host, &self->client);
+    server_host_unwatch(host, &self->match);
+    base_bytes_deinit(&self->in);
+    base_bytes_deinit(&self->out);
+    base_release(&host->owner.allocator, self, sizeof *self);
+}
+
+// ---- answers
+
+static void write_text(base_bytes* bytes, const char* text) {
+    base_bytes_write(bytes, text, strlen(text));
+}
+
+static void visit_send(visit* self, int status, const char* type, const void* bytes, size_t size) {
+    char head[512];
+    (void)base_text_format(
+        head, sizeof head,
+        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n"
+        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+        "Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
+        "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'\r\n\r\n",
+        status, status == 200 ? "OK" : "Refused", type ? type : "application/json", size);
+    write_text(&self->out, head);
+    if (strncmp((const char*)self->in.data, "HEAD ", 5) != 0)
+        base_bytes_write(&self->out, bytes, size);
+    self->host->waiting_count -= self->state == VISIT_WAITS;
+    self->state = VISIT_ANSWERS;
+    self->until_us = net_loop_now_us() + ANSWER_US;
+}
+
+static void visit_refuse(visit* self, int status, const char* text) {
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "{error=%s}", text);
+    visit_send(self, status, NULL, json.data, json.size);
+    base_bytes_deinit(&json);
+}
+
+// ---- the head
+
+static bool visit_header(const visit* self, const char* name, char* value, size_t value_bytes) {
+    const size_t size = strlen(name);
+    for (const char* line = (const char*)self->in.data; (line = strstr(line, "\r\n"));) {
+        line += 2;
+        if (strncasecmp(line, name, size) != 0 || line[size] != ':') continue;
+        line += size + 1;
+        line += strspn(line, " \t");
+        return base_text_format(value, value_bytes, "%.*s", (int)strcspn(line, "\r\n"), line);
+    }
+    return false;
+}
+
+typedef char knock_texts[3][SERVER_HOST_BYTES_MAX];
+
+// Its texts are in `texts`.
+static server_knock visit_knock(const visit* self, knock_texts texts) {
+    static const char* const names[] = {"Host", "Origin", "Authorization"};
+    const char* found[BASE_COUNT(names)];
+    for (size_t i = 0; i < BASE_COUNT(names); i++)
+        found[i] = visit_header(self, names[i], texts[i], sizeof texts[i]) ? texts[i] : NULL;
+    return (server_knock){.host = found[0],
+                          .origin = found[1],
+                          .authorization = found[2],
+                          .content_type = "application/json", // Origin keeps foreign pages out
+                          .from = self->from,
+                          .is_post = strncmp((const char*)self->in.data, "POST ", 5) == 0};
+}
+
+// ---- a join
+
+// Where players reach the match: a wildcard address is that under which this host was asked.
+static void print_address(const visit* self, const char* asked, const char* address, char* text,
+                          size_t text_bytes) {
+    const char* name = self->host->conf.public_name;
+    const char* port = strrchr(address, ':') + 1;
+    size_t size = name ? strlen(name) : (size_t)(port - address - 1);
+    net_address at;
+    if (!name && net_address_parse(address, &at) == NET_OK && net_address_is_wildcard(&at)) {
+        name = asked;
+        size = asked[0] == '[' ? strcspn(asked, "]") + 1 : strcspn(asked, ":");
+    }
+    (void)base_text_format(text, text_bytes, "%.*s:%s", (int)size, name ? name : address, port);
+}
+
+static bool make_token(const visit* self, const net_key* key, char* text) {
+    const net_token_claims claims = {.player_id = self->player,
+                                     .expiry_unix_s = (uint64_t)time(NULL) + TOKEN_LIFE_S};
+    net_token token;
+    const bool is_made = net_token_make(key, &claims, net_entropy_system(), &token) == NET_OK &&
+                         net_token_print(&token, text, NET_TOKEN_TEXT_BYTES);
+    net_token_wipe(&token);
+    return is_made;
+}
+
+static void send_seat(visit* self, const server_room* room) {
+    char address[2 * SERVER_HOST_BYTES_MAX], token[NET_TOKEN_TEXT_BYTES], scheme[8] = "";
+    char asked[SERVER_HOST_BYTES_MAX] = "";
+    char page[SERVER_HOST_BYTES_MAX + NET_TOKEN_TEXT_BYTES + 64];
+    base_bytes json;
+    (void)visit_header(self, "Host", asked, sizeof asked);
+    (void)visit_header(self, "X-Forwarded-Proto", scheme, sizeof scheme);
+    print_address(self, asked, room->address, address, sizeof address);
+    if (!make_token(self, &room->key, token)) {
+        visit_refuse(self, 503, "no token can be made");
+        return;
+    }
+    (void)base_text_format(page, sizeof page, "%s://%s/m/%s/play#join=%s",
+                           strcmp(scheme, "https") == 0 ? "https" : "http", asked, room->id, token);
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "{match=%s address=%s token=%s page=%s expires_s=%u seats=%u taken=%u}",
+                    room->id, address, token, page, SERVER_ROOM_SEAT_S, room->game.seats,
+                    room->seat_count);
+    visit_send(self, 200, NULL, json.data, json.size);
+    explicit_bzero(token, sizeof token);
+    base_bytes_deinit(&json);
+}
+
+static bool read_filter(json_t* filter, server_join* join) {
+    const char* key;
+    json_t* value;
+    if (filter && !json_is_object(filter)) return false;
+    json_object_foreach(filter, key, value) {
+        const char* text = json_string_value(value);
+        server_room_value* row = &join->values[join->value_count];
+        if (join->value_count++ == SERVER_ROOM_VALUES_MAX || !text || !key[0] ||
+            strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(key) ||
+            !base_text_copy(row->key, sizeof row->key, key) ||
+            !base_text_copy(row->value, sizeof row->value, text))
+            return false;
+    }
+    return true;
+}
+
+const char* server_join_read(json_t* body, server_join* join) {
+    const char* player = NULL;
+    json_t* filter = NULL;
+    int members = 1;
+    if (json_unpack(body, "{s:s s?s s?s s?s s?s s?i s?o}", "game", &join->game, "request",
+                    &join->request, "party", &join->party, "match", &join->match, "player", &player,
+                    "party_seats", &members, "filter", &filter) != 0)
+        return "an object needs game, and may have request, party, match, player as texts, "
+               "party_seats as a number, filter as an object";
+    if ((join->request && strlen(join->request) >= SERVER_ROOM_WORD_BYTES) ||
+        (join->party && strlen(join->party) >= SERVER_ROOM_WORD_BYTES))
+        return "request and party have at most 64 bytes";
+    if (members < 1 || members > (int)SERVER_ROOM_SEATS_MAX)
+        return "party_seats needs a number from 1 to 4095";
+    if (!read_filter(filter, join))
+        return "filter needs at most 16 texts of 64 bytes, their keys of a-z, 0-9 and _";
+    if (player && (!base_text_parse_u64(player, &join->player) || join->player == 0))
+        return "player needs a number as a text";
+    join->party_seats = (uint32_t)members;
+    return NULL;
+}
+
+static const struct {
+    int status;
+    const char *name, *text;
+} ends[SERVER_JOIN_END_COUNT] = {
+    [SERVER_JOIN_SEATED] = {200, "seated", NULL},
+    [SERVER_JOIN_NO_GAME] = {404, "no_game", "there is no such game"},
+    [SERVER_JOIN_NO_MATCH] = {404, "no_match", "there is no such match of this game"},
+    [SERVER_JOIN_OVER] = {410, "over", "this match has ended"},
+    [SERVER_JOIN_FULL] = {409, "full", "no seat is free, and no further match may be started"},
+    [SERVER_JOIN_FAILS] = {503, "fails", "its matches cannot be started now: see the host's lines"},
+};
+
+static void visit_answer_join(visit* self) {
+    const server_room* room = server_rooms_find(self->host->rooms, self->room, strlen(self->room));
+    if (room && room->state < SERVER_ROOM_RUNNING) return;
+    if (room && room->state == SERVER_ROOM_RUNNING)
+        send_seat(self, room);
+    else
+        visit_refuse(self, 503, room ? room->why : "the match ended");
+}
+
+static void seat_player(visit* self, const server_join* join) {
+    server_host* host = self->host;
+    server_room* room = NULL;
+    server_seat* seat = NULL;
+    const server_join_end end =
+        server_rooms_join(host->rooms, join, net_loop_now_us(), &room, &seat);
+    host->joins[end]++;
+    if (end != SERVER_JOIN_SEATED) {
+        visit_refuse(self, ends[end].status, ends[end].text);
+        return;
+    }
+    self->player = seat->player;
+    memcpy(self->room, room->id, sizeof self->room);
+    self->state = VISIT_WAITS;
+    self->until_us = UINT64_MAX;
+    host->waiting_count++;
+    visit_answer_join(self);
+}
+
+// Behind a proxy of this machine the last address is the one that it saw.
+static net_address find_origin(const visit* self) {
+    char text[SERVER_HOST_BYTES_MAX], literal[SERVER_HOST_BYTES_MAX + 8];
+    net_address from = self->from;
+    if (!net_address_is_loopback(&from) ||
+        !visit_header(self, "X-Forwarded-For", text, sizeof text))
+        return from;
+    const char* last = strrchr(text, ',');
+    last = last ? last + 1 + strspn(last + 1, " ") : text;
+    (void)base_text_format(literal, sizeof literal, strchr(last, ':') ? "[%s]:1" : "%s:1", last);
+    (void)!net_address_parse(literal, &from);
+    return from;
+}
+
+static void join_match(visit* self, server_right right) {
+    server_host* host = self->host;
+    server_join join = {0};
+    const net_address from = find_origin(self);
+    if (!server_rate_accepts(&host->rate, &from, host->conf.joins, net_loop_now_us()) ||
+        host->waiting_count >= WAITING_MAX) {
+        host->refused++;
+        visit_refuse(self, 429, "too many joins: try again in some seconds");
+        return;
+    }
+    json_t* body = json_loadb((const char*)self->in.data + self->head_bytes,
+                              self->in.size - self->head_bytes, JSON_REJECT_DUPLICATES, NULL);
+    const char* fault = body ? server_join_read(body, &join) : "the body is not JSON";
+    if (fault)
+        visit_refuse(self, 400, fault);
+    else if (join.player != 0 && right != SERVER_OPERATOR)
+        visit_refuse(self, 403, "only an operator's token names a player");
+    else if (host->is_ending)
+        visit_refuse(self, 503, "this host ends");
+    else
+        seat_player(self, &join);
+    json_decref(body);
+}
+
+// ---- lists
+
+static void put_room(base_bytes* json, const server_room* room, bool is_operator) {
+    const uint32_t players = server_room_players(room);
+    base_json_write(json,
+                    "{match=%s game=%s address=%s players=%u held=%u seats=%u state=%s values={",
+                    room->id, room->game.name, room->address, players, room->seat_count - players,
+                    room->game.seats, server_room_state_name(room));
+    for (uint32_t i = 0; i < room->value_count; i++)
+        base_json_write(json, "%s=%s", room->values[i].key, room->values[i].value);
+    base_json_write(json, "}");
+    if (is_operator)
+        base_json_write(json, "pid=%ju module=%s resumes=%u why=%s http=%s token=%s", room->pid,
+                        room->game.module, room->resumes, room->why, room->http,
+                        room->tokens[SERVER_OPERATOR]);
+    base_json_write(json, "}");
+}
+
+// Who is no operator gets matches that run and are not private, without processes and inspectors.
+static void put_matches(base_bytes* json, const visit* self, server_right right) {
+    const server_rooms* rooms = self->host->rooms;
+    const bool is_operator = right == SERVER_OPERATOR;
+    base_json_write(json, "{matches=[");
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        const server_room* room = rooms->rooms[i];
+        const bool is_shown =
+            room->state < SERVER_ROOM_LEAVING && !server_room_find_value(room, SERVER_ROOM_PRIVATE);
+        if (is_operator || is_shown) put_room(json, room, is_operator);
+    }
+    base_json_write(json, "] games=[");
+    for (uint32_t i = 0; i < rooms->game_count; i++)
+        if (!rooms->games[i].is_gone)
+            base_json_write(json, "{game=%s seats=%u most=%u spare=%u}", rooms->games[i].name,
+                            rooms->games[i].seats, rooms->games[i].most, rooms->games[i].spare);
+    base_json_write(json, "] open=%i}", self->host->conf.is_open);
+}
+
+// Matches in a state, or with state NULL players.
+static uint32_t count_of(const server_rooms* rooms, const char* game, const char* state) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        const server_room* room = rooms->rooms[i];
+        if (strcmp(room->game.name, game) != 0) continue;
+        count +=
+            !state ? server_room_players(room) : strcmp(server_room_state_name(room), state) == 0;
+    }
+    return count;
+}
+
+static void put_metrics(base_bytes* text, const visit* self, server_right right) {
+    static const char* const states[] = {"open", "full", "resuming", "ended"};
+    const server_host* host = self->host;
+    (void)right;
+    base_json_put(text, "# TYPE shoal_host_matches gauge\n# TYPE shoal_host_players gauge\n");
+    for (uint32_t i = 0; i < host->rooms->game_count; i++) {
+        const char* game = host->rooms->games[i].name;
+        for (size_t k = 0; k < BASE_COUNT(states); k++)
+            base_json_put(text, "shoal_host_matches{game=\"%s\",state=\"%s\"} %" PRIu32 "\n", game,
+                          states[k], count_of(host->rooms, game, states[k]));
+        base_json_put(text, "shoal_host_players{game=\"%s\"} %" PRIu32 "\n", game,
+                      count_of(host->rooms, game, NULL));
+    }
+    base_json_put(text, "# TYPE shoal_host_joins_total counter\n");
+    for (size_t i = 0; i < SERVER_JOIN_END_COUNT; i++)
+        base_json_put(text, "shoal_host_joins_total{result=\"%s\"} %" PRIu64 "\n", ends[i].name,
+                      host->joins[i]);
+    base_json_put(text, "shoal_host_joins_total{result=\"too_many\"} %" PRIu64 "\n", host->refused);
+    base_json_put(text,
+                  "# TYPE shoal_host_matches_total counter\n"
+                  "shoal_host_matches_total{event=\"started\"} %" PRIu64 "\n"
+                  "shoal_host_matches_total{event=\"crashed\"} %" PRIu64 "\n"
+                  "shoal_host_matches_total{event=\"hung\"} %" PRIu64 "\n",
+                  host->starts, host->crashes, host->hangs);
+}
+
+// Prometheus' HTTP service discovery: each match, scraped by this host.
+static void put_targets(base_bytes* json, const visit* self, server_right right) {
+    char asked[SERVER_HOST_BYTES_MAX] = "", path[64];
+    (void)right;
+    (void)visit_header(self, "Host", asked, sizeof asked);
+    base_json_write(json, "[");
+    for (uint32_t i = 0; i < self->host->rooms->count; i++) {
+        const server_room* room = self->host->rooms->rooms[i];
+        if (room->state != SERVER_ROOM_RUNNING) continue;
+        (void)base_text_format(path, sizeof path, "/m/%s/metrics", room->id);
+        base_json_write(json, "{targets=[%s] labels={__metrics_path__=%s game=%s match=%s}}", asked,
+                        path, room->game.name, room->id);
+    }
+    base_json_write(json, "]");
+}
+
+// ---- requests
+
+static const struct {
+    const char* request;
+    bool is_public; // an open host wants no token
+    void (*answer)(visit* visit, server_right right);
+    void (*put)(base_bytes* text, const visit* visit, server_right right);
+    const char* type;
+} routes[] = {
+    {"POST /v1/join", true, join_match, NULL, NULL},
+    {"GET /v1/matches", true, NULL, put_matches, NULL},
+    {"GET /v1/targets", false, NULL, put_targets, NULL},
+    {"GET /metrics", false, NULL, put_metrics, "text/plain; version=0.0.4; charset=utf-8"},
+};
+
+static bool is_request(const visit* self, const char* text) {
+    const size_t size = strlen(text);
+    const char* head = (const char*)self->in.data;
+    return strncmp(head, text, size) == 0 && (head[size] == ' ' || head[size] == '?');
+}
+
+static void visit_answer(visit* self) {
+    server_host* host = self->host;
+    knock_texts texts;
+    server_knock knock = visit_knock(self, texts);
+    size_t page = 0, route = 0;
+    while (page < BASE_COUNT(rooms_page) && !is_request(self, rooms_page[page].request))
+        page++;
+    while (route < BASE_COUNT(routes) && !is_request(self, routes[route].request))
+        route++;
+    const bool is_page = page < BASE_COUNT(rooms_page), is_route = route < BASE_COUNT(routes);
+    knock.is_open = is_page || (is_route && routes[route].is_public && host->conf.is_open &&
+                                host->gate.has_tokens && !knock.authorization);
+    const server_welcome welcome = server_gate_check(&host->gate, &knock, net_loop_now_us());
+    if (!is_page && !is_route) {
+        visit_refuse(self, 404, "there is nothing of this name and method");
+    } else if (welcome.status != 200) {
+        visit_refuse(self, welcome.status, welcome.error);
+    } else if (is_page) {
+        visit_send(self, 200, rooms_page[page].type, rooms_page[page].bytes, rooms_page[page].size);
+    } else if (routes[route].answer) {
+        routes[route].answer(self, welcome.right);
+    } else {
+        base_bytes text;
+        base_bytes_init(&text, NULL);
+        routes[route].put(&text, self, welcome.right);
+        visit_send(self, 200, routes[route].type, text.data, text.size);
+        base_bytes_deinit(&text);
+    }
+}
+
+// ---- to a match
+
+// The token with which a request comes to the match; NULL: it has its own, or none.
+static const char* find_token(const visit* self, const server_room* room) {
+    knock_texts texts;
+    const server_knock knock = visit_knock(self, texts);
+    const server_welcome welcome = server_gate_check(&self->host->gate, &knock, net_loop_now_us());
+    return welcome.status == 200 ? room->tokens[welcome.right] : NULL;
+}
+
+// Write the head for the match, without the begin of its path.
+static void pass_head(visit* self, const char* rest, const server_room* room) {
+    char upgrade[64];
+    base_bytes head;
+    const bool is_upgrade = visit_header(self, "Upgrade", upgrade, sizeof upgrade);
+    const char *token = find_token(self, room), *begin = (const char*)self->in.data;
+    const char* line = strstr(rest, "\r\n") + 2;
+    base_bytes_init(&head, &self->host->owner.allocator);
+    base_bytes_write(&head, begin, strcspn(begin, " ") + 1);
+    base_bytes_write(&head, rest, (size_t)(line - rest));
+    write_text(&head, token ? "Authorization: Bearer " : "");
+    write_text(&head, token ? token : "");
+    write_text(&head, token ? "\r\n" : "");
+    write_text(&head, is_upgrade ? "" : "Connection: close\r\n");
+    for (size_t size; *line; line += size) {
+        size = (size_t)(strstr(line, "\r\n") + 2 - line);
+        const bool is_cut = (!is_upgrade && strncasecmp(line, "Connection:", 11) == 0) ||
+                            (token && strncasecmp(line, "Authorization:", 14) == 0);
+        if (!is_cut) base_bytes_write(&head, line, size);
+    }
+    write_text(&head, "\r\n");
+    base_bytes_write(&head, self->in.data + self->head_bytes, self->in.size - self->head_bytes);
+    base_bytes_deinit(&self->in);
+    self->in = head;
+}
+
+static bool connect_to(visit* self, const server_room* room) {
+    net_address at;
+    struct sockaddr_in6 to;
+    if (net_address_parse(room->http, &at) != NET_OK) return false;
+    const uint32_t size = net_address_write(&at, false, &to);
+    self->match.descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return self->match.descriptor >= 0 &&
+           (connect(self->match.descriptor, (const struct sockaddr*)&to, size) == 0 ||
+            errno == EINPROGRESS);
+}
+
+// "/m/ID/REST HTTP/1.1"
+static void pass_to_match(visit* self, const char* id) {
+    const size_t size = strcspn(id, "/? \r");
+    server_room* room = server_rooms_find(self->host->rooms, id, size);
+    if (!room) {
+        visit_refuse(self, 404, "there is no such match");
+    } else if (room->state >= SERVER_ROOM_LEAVING) {
+        visit_refuse(self, 410, "this match has ended");
+    } else if (id[size] != '/') {
+        visit_refuse(self, 404, "the page of a match is /m/ID/");
+    } else if (room->state != SERVER_ROOM_RUNNING || !connect_to(self, room)) {
+        visit_refuse(self, 503, "this match is not ready yet: try again");
+    } else {
+        pass_head(self, id + size, room);
+        self->state = VISIT_PASSES;
+        self->until_us = UINT64_MAX;
+    }
+}
+
+// The head is whole when an empty line came, the body by its Content-Length.
+static void look_at_request(visit* self) {
+    char text[32];
+    uint64_t body_bytes = 0;
+    char* end = self->head_bytes == 0 ? strstr((char*)self->in.data, "\r\n\r\n") : NULL;
+    if (end) {
+        self->head_bytes = (size_t)((uint8_t*)end - self->in.data) + 4;
+        end[2] = '\0';
+    }
+    const char* head = (const char*)self->in.data;
+    const size_t had = strlen(head);
+    if (self->head_bytes == 0 && had == self->in.size && had < REQUEST_BYTES_MAX) return;
+    const char* path = head + strcspn(head, " \r");
+    if (had + 2 != self->head_bytes || *path != ' ' || !strstr(path, " HTTP/1.")) {
+        visit_refuse(self, 400, "this is no request of HTTP/1.1 with a head of at most 16 KiB");
+    } else if (strncmp(path, " /m/", 4) == 0) {
+        pass_to_match(self, path + 4);
+    } else if (visit_header(self, "Transfer-Encoding", text, sizeof text) ||
+               (visit_header(self, "Content-Length", text, sizeof text) &&
+                !base_text_parse_u64(text, &body_bytes))) {
+        visit_refuse(self, 400, "a body needs a Content-Length");
+    } else if (body_bytes > REQUEST_BYTES_MAX) {
+        visit_refuse(self, 413, "a body has at most 16 KiB");
+    } else if (self->in.size - self->head_bytes >= body_bytes) {
+        self->in.size = self->head_bytes + body_bytes;
+        visit_answer(self);
+    }
+}
+
+// ---- bytes
+
+// Read a piece. @return true: that side is over.
+static bool read_piece(int descriptor, base_bytes* into) {
+    const size_t had = into->size;
+    const ssize_t size = recv(descriptor, base_bytes_extend(into, PIECE_BYTES), PIECE_BYTES - 1, 0);
+    into->size = had + (size > 0 ? (size_t)size : 0);
+    into->data[into->size] = '\0';
+    return size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+// @return true: the other side takes no more.
+static bool write_piece(int descriptor, base_bytes* from, size_t* sent) {
+    if (from->size == 0) return false;
+    const ssize_t size = send(descriptor, from->data + *sent, from->size - *sent, MSG_NOSIGNAL);
+    if (size > 0) *sent += (size_t)size;
+    if (*sent == from->size) {
+        base_bytes_clear(from);
+        *sent = 0;
+    }
+    return size < 0 && errno != EAGAIN && errno != EINTR;
+}
+
+static void visit_run(visit* self, bool is_gone) {
+    const int client = self->client.descriptor, match = self->match.descriptor;
+    if (self->state == VISIT_READS) {
+        is_gone = read_piece(client, &self->in) || is_gone;
+        if (!is_gone) look_at_request(self);
+    } else if (self->state == VISIT_PASSES) {
+        if (self->out.size == 0) self->match_is_over = read_piece(match, &self->out);
+        if (self->in.size == 0) is_gone = read_piece(client, &self->in) || is_gone;
+        self->match_is_over = write_piece(match, &self->in, &self->in_sent) || self->match_is_over;
+    }
+    is_gone = write_piece(client, &self->out, &self->out_sent) || is_gone;
+    const bool is_over = self->match_is_over || self->state == VISIT_ANSWERS;
+    if (is_gone || (is_over && self->out.size == 0)) {
+        visit_close(self);
+        return;
+    }
+    const bool passes = self->state == VISIT_PASSES && !is_over;
+    const bool reads = self->state == VISIT_READS || (passes && self->in.size == 0);
+    server_host_watch(self->host, &self->client,
+                      (reads ? EPOLLIN : 0u) | (self->out.size > 0 ? EPOLLOUT : 0u));
+    server_host_watch(self->host, &self->match,
+                      (passes && self->out.size == 0 ? EPOLLIN : 0u) |
+                          (passes && self->in.size > 0 ? EPOLLOUT : 0u));
+}
+
+static void client_ready(void* owner, uint32_t events) {
+    visit_run(owner, (events & (EPOLLHUP | EPOLLERR)) != 0);
+}
+
+static void match_ready(void* owner, uint32_t events) {
+    (void)events;
+    visit_run(owner, false);
+}
+
+// ---- the port
+
+static void accept_connections(void* owner, uint32_t events) {
+    server_host* host = owner;
+    (void)events;
+    for (uint32_t i = 0; i < ACCEPTS_MAX; i++) {
+        struct sockaddr_storage from;
+        socklen_t size = sizeof from;
+        const int descriptor = server_acceptor_accept(&host->acceptor, (struct sockaddr*)&from,
+                                                      &size, &host->reporter);
+        if (descriptor < 0) return;
+        (void)fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+        const net_address address = net_address_read((const struct sockaddr*)&from);
+        if (host->visit_count < VISITS_MAX)
+            visit_open(host, descriptor, &address);
+        else
+            close(descriptor);
+    }
+}
+
+uint64_t server_door_pass(server_host* host, uint64_t now_us) {
+    if (now_us < host->look_us && host->waiting_count == 0) return host->look_us;
+    host->look_us = now_us + LOOK_US;
+    for (visit *at = host->visits, *next; at; at = next) {
+        next = at->next;
+        if (now_us >= at->until_us) {
+            visit_close(at);
+        } else if (at->state == VISIT_WAITS) {
+            visit_answer_join(at);
+            if (at->state != VISIT_WAITS) visit_run(at, false);
+        }
+    }
+    return host->look_us;
+}
+
+int server_door_open(server_host* host) {
+    static const base_option_list no_pages = {.count = 0};
+    struct sockaddr_in6 name;
+    struct sockaddr* any = (struct sockaddr*)&name;
+    const int one = 1;
+    net_entropy_system()->fill(NULL, &host->rate.seed, sizeof host->rate.seed);
+    if (net_address_resolve_one(NULL, host->conf.http, &host->bound) != NET_OK)
+        return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
+                               "http = %s: is not ADDR:PORT", host->conf.http);
+    if (!server_gate_init(&host->gate, &host->bound, host->conf.token_file, &host->conf.hosts,
+                          &no_pages, &host->reporter))
+        return NET_EXIT_USAGE;
+    socklen_t size = net_address_write(&host->bound, !net_address_is_ipv4(&host->bound), &name);
+    const int descriptor = socket(any->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    host->acceptor.listener = descriptor;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (descriptor < 0 || bind(descriptor, any, size) != 0 || listen(descriptor, SOMAXCONN) != 0 ||
+        getsockname(descriptor, any, &size) != 0)
+        return net_exit_report(NET_EXIT_BIND, &host->reporter, host->conf_file,
+                               "http: cannot bind %s: %s", host->conf.http, base_error_text(errno));
+    host->bound = net_address_read(any);
+    server_acceptor_fill(&host->acceptor);
+    host->listener = (server_watch){descriptor, accept_connections, host};
+    server_host_watch(host, &host->listener, EPOLLIN);
+    return NET_EXIT_CLEAN;
+}
+
+void server_door_close(server_host* host) {
+    while (host->visits)
+        visit_close(host->visits);
+    server_acceptor_close(&host->acceptor);
+    server_gate_deinit(&host->gate);
+}

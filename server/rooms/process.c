@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+// What the states of matches demand is done here, and what their processes tell becomes states. A
+// match tells each second who is in it (tell.c); one that tells nothing for conf->hang_s is
+// stopped. Its end comes by a pidfd, as that of a process which the host before started; the kernel
+// takes the child away (SIGCHLD is ignored). Its output goes to files, so that it notices no end of
+// a host.
+//
+//     FOLDER/matches/ID/  match  keys  tokens  control  match.slog  out  err
+//
+// `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS", or "-" when it is over, for the next host.
+#include "host.h"
+#include "tell.h"
+
+#include "host/keys.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "net/socket.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#define SECOND_US UINT64_C(1000000)
+#define START_S_MAX 60   // a process that tells nothing is stopped
+#define REPORTS_MAX 256u // in one turn of the loop
+#define ARGUMENTS_MAX 96u
+
+void server_host_watch(server_host* host, server_watch* watch, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    if (watch->descriptor >= 0 &&
+        epoll_ctl(host->epoll, EPOLL_CTL_MOD, watch->descriptor, &event) != 0)
+        (void)epoll_ctl(host->epoll, EPOLL_CTL_ADD, watch->descriptor, &event);
+}
+
+void server_host_unwatch(server_host* host, server_watch* watch) {
+    if (watch->descriptor < 0) return;
+    (void)epoll_ctl(host->epoll, EPOLL_CTL_DEL, watch->descriptor, NULL);
+    close(watch->descriptor);
+    watch->descriptor = -1;
+}
+
+typedef char path_text[SERVER_HOST_PATH_BYTES + 64];
+
+static const char* path_of(const server_room* room, const char* file, path_text path) {
+    (void)base_text_format(path, sizeof(path_text), "%s/matches/%s%s", room->host->conf.folder,
+                           room->id, file);
+    return path;
+}
+
+static bool write_file(const server_room* room, const char* name, const char* text) {
+    path_text path;
+    const int file = base_file_overwrite(path_of(room, name, path));
+    const bool is_written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
+    if (file >= 0) close(file);
+    return is_written;
+}
+
+// Read its last bytes, at most text_bytes - 1. @return their number.
+static size_t read_tail(const char* path, char* text, size_t text_bytes) {
+    ssize_t size = -1;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        (void)lseek(file, -(off_t)(text_bytes - 1), SEEK_END); // a shorter one is read from 0
+        size = read(file, text, text_bytes - 1);
+        close(file);
+    }
+    text[size > 0 ? size : 0] = '\0';
+    return size > 0 ? (size_t)size : 0;
+}
+
+static void save_match(const server_room* room) {
+    char text[512] = "-\n";
+    if (room->state != SERVER_ROOM_OVER)
+        (void)base_text_format(text, sizeof text, "%s %" PRIu64 " %s %s %d\n", room->game.name,
+                               room->pid, room->address[0] ? room->address : "-",
+                               room->address[0] ? room->http : "-", room->had_players);
+    if (!write_file(room, "/match", text))
+        base_report(&room->host->reporter, NULL, 0, "the folder of match %s: %s", room->id,
+                    base_error_text(errno));
+}
+
+void server_room_signal(const server_room* room, int signal) {
+    if (room->end.descriptor >= 0)
+        (void)syscall(SYS_pidfd_send_signal, room->end.descriptor, signal, NULL, 0);
+}
+
+// ---- its start
+
+// The tokens of its inspector follow from its key, which does not follow from them.
+static bool make_secrets(server_room* room) {
+    static const char* const rights[] = {"reader", "operator"};
+    char text[256], key[NET_KEY_TEXT_BYTES];
+    if (room->key.id == 0) net_key_make(1, net_entropy_system(), &room->key);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint8_t bytes[SERVER_ROOM_TOKEN_BYTES / 2];
+        (void)crypto_generichash(bytes, sizeof bytes, (const uint8_t*)rights[i], strlen(rights[i]),
+                                 room->key.bytes, sizeof room->key.bytes);
+        sodium_bin2hex(room->tokens[i], SERVER_ROOM_TOKEN_BYTES, bytes, sizeof bytes);
+    }
+    (void)net_key_print(&room->key, key, sizeof key);
+    (void)base_text_format(text, sizeof text, "reader %s\noperator %s\n", room->tokens[0],
+                           room->tokens[1]);
+    const bool is_written = write_file(room, "/keys", key) && write_file(room, "/tokens", text);
+    explicit_bzero(text, sizeof text);
+    explicit_bzero(key, sizeof key);
+    return is_written;
+}
+
+// The words of its command, cut in place. @return false: there are too many.
+static bool make_command(const server_room* room, char* text, size_t text_bytes,
+                         char* words[ARGUMENTS_MAX + 1]) {
+    const server_conf* conf = &room->host->conf;
+    const bool is_again = room->resumes > 0;
+    // Without a player no tick was run, and there is nothing to continue.
+    const bool has_log = is_again && room->had_players;
+    char hosts[1024] = "", start[64] = "", *rest;
+    uint32_t count = 0;
+    path_text path;
+    (void)path_of(room, "", path);
+    for (uint32_t i = 0; i < conf->hosts.count; i++)
+        (void)base_text_format(hosts + strlen(hosts), sizeof hosts - strlen(hosts), ",host=%s",
+                               conf->hosts.values[i]);
+    if (room->game.seats_min > 0)
+        (void)base_text_format(start, sizeof start, "--min-clients=%" PRIu32, room->game.seats_min);
+    const bool is_whole = base_text_format(
+        text, text_bytes,
+        "%s\n--%s=%s%s\n--listen=%s%s\n--http=%s,token-file=%s/tokens%s\n--key-file=%s/keys\n"
+        "--control=%s/control\n--log=%s/match.slog\n--max-clients=%" PRIu32
+        "\n--pause-when-empty\n--tune=drain-s=%" PRIu64 "\n%s\n%s",
+        room->host->program, has_log ? "resume" : "game", has_log ? path : room->game.module,
+        has_log ? "/match.slog" : "", is_again ? room->address : conf->listen, is_again ? "" : ":0",
+        is_again ? room->http : "127.0.0.1:0", path, hosts, path, path, path, room->game.seats,
+        conf->drain_s, start, room->game.options);
+    for (char* at = strstr(text, "\n--tune=drain-s="); at && *(at += strcspn(at, " \t"));)
+        *at = '\n';
+    for (char* word = strtok_r(text, "\n", &rest); word; word = strtok_r(NULL, "\n", &rest)) {
+        if (count == ARGUMENTS_MAX) return false;
+        words[count++] = word;
+    }
+    words[count] = NULL;
+    return is_whole;
+}
+
+// The child before its exec, and that.
+static void become_match(const server_room* room, char* words[]) {
+    path_text path;
+    sigset_t none;
+    sigemptyset(&none);
+    (void)base_text_format(path, sizeof path, "%s %s/reports", room->id, room->host->conf.folder);
+    const int in = open("/dev/null", O_RDONLY);
+    const bool is_told = setenv(SERVER_TELL_VARIABLE, path, 1) == 0;
+    const int out = open(path_of(room, "/out", path), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int err = open(path_of(room, "/err", path), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)setpgid(0, 0); // ^C at the host's terminal is not for it
+    if (is_told && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(err, 2) >= 0)
+        (void)execv(words[0], words);
+    _exit(127);
+}
+
+// Watch the process. @return false: it is gone; its number may be that of another one.
+static bool follow_process(server_room* room, uint64_t pid) {
+    room->end.descriptor = pid > 0 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
+    room->pid = room->end.descriptor >= 0 ? pid : 0;
+    server_host_watch(room->host, &room->end, EPOLLIN);
+    return room->pid != 0;
+}
+
+static void start_match(server_room* room, uint64_t now_us) {
+    server_host* host = room->host;
+    char text[8192], *words[ARGUMENTS_MAX + 1];
+    path_text path;
+    errno = E2BIG;
+    pid_t pid = -1;
+    if (make_command(room, text, sizeof text, words) &&
+        (mkdir(path_of(room, "", path), 0700) == 0 || errno == EEXIST) && make_secrets(room))
+        pid = fork();
+    if (pid == 0) become_match(room, words);
+    host->starts++;
+    room->heard_us = now_us;
+    room->state = SERVER_ROOM_STARTING;
+    if (pid > 0 && follow_process(room, (uint64_t)pid)) {
+        save_match(room);
+        return;
+    }
+    base_report(&host->reporter, path, 0, "the match cannot be started: %s",
+                base_error_text(errno));
+    (void)server_rooms_ended(host->rooms, room, false, "its process cannot be started", now_us);
+}
+
+// ---- its end
+
+// The last line of stderr says why.
+static void find_why(const server_room* room, const char* begin, char* why, size_t why_bytes) {
+    path_text path;
+    char text[2048];
+    size_t size = read_tail(path_of(room, "/err", path), text, sizeof text);
+    while (size > 0 && text[size - 1] == '\n')
+        text[--size] = '\0';
+    const char* line = strrchr(text, '\n');
+    line = line ? line + 1 : text;
+    (void)base_text_format(why, why_bytes, "%s%s%s", begin, *line ? ": " : "", line);
+}
+
+static void process_ended(void* owner, uint32_t events) {
+    server_room* room = owner;
+    server_host* host = room->host;
+    path_text path;
+    char text[4096], why[sizeof room->why] = "it ended";
+    (void)events;
+    (void)read_tail(path_of(room, "/out", path), text, sizeof text);
+    const bool is_orderly = strncmp(text, "done ", 5) == 0 || strstr(text, "\ndone ");
+    host->crashes += !is_orderly && !room->was_told;
+    server_host_unwatch(host, &room->end);
+    room->pid = 0;
+    if (!is_orderly) find_why(room, "it crashed", why, sizeof why);
+    const bool continues = server_rooms_ended(host->rooms, room, is_orderly || host->is_ending, why,
+                                              net_loop_now_us());
+    if (!is_orderly)
+        base_report(&host->reporter, NULL, 0, "warning: match %s of %s: %s%s", room->id,
+                    room->game.name, why, continues ? ": it is resumed" : "");
+    room->was_told = false;
+    save_match(room);
+}
+
+// ---- what it tells
+
+void server_host_told(server_host* host, const char* text, size_t size, uint64_t now_us) {
+    uint64_t players[SERVER_ROOM_SEATS_MAX], at_us = 0;
+    uint32_t count = 0;
+    size_t i;
+    const char *id, *address, *http, *at;
+    json_t *list, *row;
+    json_t* json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    const bool is_whole =
+        json_unpack(json, "{s:s s:s s:s s:s s:o}", "match", &id, "address", &address, "http", &http,
+                    "at_us", &at, "players", &list) == 0 &&
+        base_text_parse_u64(at, &at_us) && strchr(address, ':');
+    server_room* room = is_whole ? server_rooms_find(host->rooms, id, strlen(id)) : NULL;
+    if (room && (room->state == SERVER_ROOM_STARTING || room->state == SERVER_ROOM_RUNNING)) {
+        json_array_foreach(list, i, row) {
+            const char* player = json_string_value(row);
+            if (player && count < SERVER_ROOM_SEATS_MAX &&
+                base_text_parse_u64(player, &players[count]))
+                count++;
+        }
+        if (room->state == SERVER_ROOM_STARTING) {
+            server_room_game* game = server_rooms_game(host->rooms, room->game.name);
+            if (game) game->failures = 0;
+            (void)base_text_copy(room->address, sizeof room->address, address);
+            (void)base_text_copy(room->http, sizeof room->http, http);
+            server_room_opened(room, now_us);
+            save_match(room);
+        }
+        room->heard_us = now_us;
+        const bool had_players = room->had_players;
+        server_rooms_reported(host->rooms, room, players, count, at_us, now_us);
+        if (room->had_players != had_players) save_match(room);
+    }
+    json_decref(json);
+}
+
+static void reports_came(void* owner, uint32_t events) {
+    server_host* host = owner;
+    char text[SERVER_TELL_BYTES_MAX];
+    (void)events;
+    for (uint32_t i = 0; i < REPORTS_MAX; i++) {
+        const ssize_t size = recv(host->reports.descriptor, text, sizeof text, MSG_DONTWAIT);
+        if (size < 0) return;
+        server_host_told(host, text, (size_t)size, net_loop_now_us());
+    }
+}
+
+// ---- the loop
+
+static void stop_hung(server_room* room, const char* begin) {
+    room->host->hangs++;
+    find_why(room, begin, room->why, sizeof room->why);
+    base_report(&room->host->reporter, NULL, 0, "warning: match %s of %s is stopped: %s", room->id,
+                room->game.name, room->why);
+    room->state = SERVER_ROOM_LEAVING;
+    room->was_told = true;
+    server_room_signal(room, SIGKILL);
+}
+
+uint64_t server_host_tend(server_host* host, uint64_t now_us) {
+    uint64_t due_us = now_us + SECOND_US;
+    uint32_t starting = 0;
+    if (!host->is_ending) server_rooms_pass(host->rooms, now_us);
+    for (uint32_t i = 0; i < host->rooms->count; i++) {
+        server_room* room = host->rooms->rooms[i];
+        if (room->state == SERVER_ROOM_PLANNED && starting < SERVER_HOST_STARTS_MAX) {
+            room->host = host;
+            room->end = (server_watch){-1, process_ended, room};
+            start_match(room, now_us);
+        }
+        const bool is_up = room->state == SERVER_ROOM_RUNNING;
+        starting += room->state == SERVER_ROOM_STARTING;
+        if (is_up || room->state == SERVER_ROOM_STARTING) {
+            const uint64_t until_us =
+                room->heard_us + (is_up ? host->conf.hang_s : START_S_MAX) * SECOND_US;
+            if (now_us >= until_us)
+                stop_hung(room, is_up ? "it does not answer" : "it does not start");
+            else if (until_us < due_us)
+                due_us = until_us;
+        } else if (room->state == SERVER_ROOM_LEAVING && !room->was_told) {
+            room->was_told = true;
+            server_room_signal(room, SIGTERM);
+        }
+    }
+    return due_us;
+}
+
+// ---- the host before
+
+// Another process may have its number. The words of a command end with NULs.
+static bool is_process_of(const char* pid, const char* id) {
+    char path[64], text[8192];
+    (void)base_text_format(path, sizeof path, "/proc/%s/cmdline", pid);
+    const char* end = text + read_tail(path, text, sizeof text);
+    for (const char* word = text; word < end; word += strlen(word) + 1)
+        if (strstr(word, id)) return true;
+    return false;
+}
+
+static void find_match(server_host* host, const char* id) {
+    server_room_game game = {.most = 1};
+    char text[512], pid[24];
+    int had_players;
+    path_text path;
+    uint64_t number = 0;
+    net_key_ring keys;
+    server_room* room = server_rooms_add(host->rooms, &game, id);
+    room->host = host;
+    room->end = (server_watch){-1, process_ended, room};
+    room->state = SERVER_ROOM_OVER;
+    (void)read_tail(path_of(room, "/match", path), text, sizeof text);
+    if (sscanf(text, "%32s %20s %71s %71s %d", game.name, pid, room->address, room->http,
+               &had_players) != 5 ||
+        !base_text_parse_u64(pid, &number) || number > INT32_MAX ||
+        !net_host_load_keys(path_of(room, "/keys", path), &keys, &host->reporter))
+        return;
+    const server_room_game* known = server_rooms_game(host->rooms, game.name);
+    room->game = known ? *known : game;
+    room->key = keys.keys[0];
+    net_key_ring_wipe(&keys);
+    room->had_players = had_players != 0;
+    room->heard_us = net_loop_now_us();
+    room->state = room->address[0] == '-' ? SERVER_ROOM_STARTING : SERVER_ROOM_RUNNING;
+    // Which seats are held is not known any more: for their time all are.
+    for (uint32_t i = 0; i < room->game.seats; i++)
+        server_room_add_seat(host->rooms, room)->until_us =
+            room->heard_us + SERVER_ROOM_SEAT_S * SECOND_US;
+    if (!make_secrets(room) || !is_process_of(pid, id) || !follow_process(room, number))
+        process_ended(room, 0);
+}
+
+bool server_host_find_matches(server_host* host) {
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    char path[SERVER_HOST_PATH_BYTES];
+    const char* folder = host->conf.folder;
+    // The name of a control socket has at most 107 bytes.
+    if (!base_text_format(path, 108 - 26, "%s/matches", folder))
+        return base_report(&host->reporter, NULL, 0, "folder has at most 73 bytes: %s", folder);
+    (void)base_text_format(at.sun_path, sizeof at.sun_path, "%s/reports", folder);
+    (void)unlink(at.sun_path);
+    host->reports =
+        (server_watch){socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), reports_came, host};
+    DIR* entries = mkdir(path, 0700) == 0 || errno == EEXIST ? opendir(path) : NULL;
+    if (!entries || host->reports.descriptor < 0 ||
+        bind(host->reports.descriptor, (const struct sockaddr*)&at, sizeof at) != 0)
+        return base_report(&host->reporter, path, 0, "cannot use: %s", base_error_text(errno));
+    server_host_watch(host, &host->reports, EPOLLIN);
+    for (const struct dirent* entry; (entry = readdir(entries)) != NULL;)
+        if (strlen(entry->d_name) == SERVER_ROOM_ID_BYTES - 1 && entry->d_name[0] != '.')
+            find_match(host, entry->d_name);
+    closedir(entries);
+    return true;
+}

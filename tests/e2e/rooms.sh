@@ -1,0 +1,300 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# shoal-host: seats by HTTP, matches as processes, what happens when one of them or the host dies.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# A match that a case leaves would outlive it.
+end_matches() {
+    local pid
+    for pid in $(cat "$work"/*/run/matches/*/match 2>/dev/null | sed -n 's/^[a-z]* \([1-9][0-9]*\) .*/\1/p'); do
+        [[ $(readlink "/proc/$pid/exe" 2>/dev/null) != */shoal-server ]] || kill -KILL "$pid" 2>/dev/null || true
+    done
+}
+trap 'end_matches; cleanup' EXIT
+
+# conf [LINE of the host]...: host.conf as a user writes it; $block has further lines of the game.
+conf() {
+    {
+        printf '%s\n' "$@"
+        cat <<END
+http = 127.0.0.1:0
+open = yes
+store = sqlite:players.db
+folder = run            # logs, keys, state of the host
+game breakout {
+    module = breakout
+    players = 3
+    ${block:-spare = 1}
+    most = 40
+    options = --ticks 3600
+}
+END
+    } >host.conf
+}
+
+# host NAME: start a host of host.conf; $url gets its address.
+host() {
+    start_ready "$1" shoal-host host.conf
+    url=$(sed -n 's/^ready http=\(http:[^ ]*\) games=1$/\1/p' "$1.out")
+    [ -n "$url" ] || fail "$1 prints no ready line as it should be"
+}
+
+# ask PATH [BODY]: $status and answer.json.
+ask() {
+    status=$(python3 - "$url$1" answer.json "${@:2}" <<'PYTHON'
+import sys, urllib.request, urllib.error
+url, file, *body = sys.argv[1:]
+request = urllib.request.Request(url, body[0].encode() if body else None, {"Content-Type": "application/json"} if body else {})
+try:
+    answer = urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60)
+except urllib.error.HTTPError as fault:
+    answer = fault
+open(file, "wb").write(answer.read())
+print(answer.getcode())
+PYTHON
+    ) || fail "no answer to $*"
+}
+asks() { # STATUS PATH [BODY]
+    ask "${@:2}"
+    [ "$status" = "$1" ] || fail "$2 answers $status, not $1: $(cat answer.json)"
+}
+field() { sed -n 's/.*"'"$1"'":"\{0,1\}\([^",}]*\).*/\1/p' answer.json; } # of a flat answer
+
+# join NAME [MEMBERS]: $match, $address, NAME.token of a seat in breakout.
+join() {
+    asks 200 /v1/join "{\"game\":\"breakout\"${2:+,$2}}"
+    match=$(field match) address=$(field address)
+    (umask 077 && field token >"$1.token")
+}
+
+# of_match ID MEMBER: of the list.
+of_match() {
+    ask /v1/matches
+    python3 -c 'import json, sys
+print(*[row.get(sys.argv[2], "") for row in json.load(open("answer.json"))["matches"] if row["match"] == sys.argv[1]])' "$1" "$2"
+}
+is_in_state() { [ "$(of_match "$1" state)" = "$2" ]; }
+has_players() { [ "$(of_match "$1" players)" = "$2" ]; }
+# A process whose parent was killed may stay as a zombie.
+is_gone() { [ ! -e "/proc/$1/stat" ] || grep -qE '\) [ZX] ' "/proc/$1/stat"; }
+
+plays() { # NAME: with NAME.token at $address
+    enters "$1" "$1.trace" --bots 1 --token-file "$1.token"
+}
+
+case_a_join_leads_into_a_match() {
+    conf
+    host host
+    join player '"request":"r1"'
+    [[ $(field seats)/$(field taken)/$(field expires_s) = 3/1/15 ]] || fail "the answer: $(cat answer.json)"
+    [[ $(field page) = "$url/m/$match/play#join="* ]] || fail "the page: $(field page)"
+    plays player
+    await "the player in the list" has_players "$match" 1
+    asks 200 /v1/join '{"game":"breakout","request":"r1"}'
+    [ "$(field match)/$(field taken)" = "$match/1" ] || fail "a retry has another seat: $(cat answer.json)"
+    asks 404 /v1/join '{"game":"chess"}'
+    asks 400 /v1/join '{"game":"breakout","filter":{"Map":"x"}}'
+    asks 400 /v1/join 'no json'
+    stop host
+    ended player
+    says host.out '^done matches=[1-9][0-9]* joins=2 left=0$'
+}
+
+case_a_token_of_one_match_is_refused_by_another() {
+    conf
+    host host
+    join one '"filter":{"map":"a"}'
+    local of_one=$match
+    join two '"filter":{"map":"b"}'
+    [ "$match" != "$of_one" ] || fail "one match for two maps"
+    run other shoal-client "$address" --bots 1 --token-file one.token
+    [ "$code" = 6 ] || fail "the other client ended with $code"
+    says other.err 'the server does not know this token'
+    stop host
+}
+
+case_many_joins_at_once_get_no_seat_too_many() {
+    block='spare = 0' conf
+    sed -i 's/most = 40/most = 4/' host.conf
+    host host
+    python3 - "$url" >counts.txt <<'PYTHON' || fail "the joins: $(cat counts.txt)"
+import collections, http.client, json, sys, threading
+at = sys.argv[1].removeprefix("http://")
+counts, seats, lock = collections.Counter(), collections.Counter(), threading.Lock()
+def join():
+    line = http.client.HTTPConnection(at, timeout=120)
+    line.request("POST", "/v1/join", '{"game":"breakout"}', {"Content-Type": "application/json"})
+    answer = line.getresponse()
+    text = json.loads(answer.read())
+    with lock:
+        counts[answer.status] += 1
+        if answer.status == 200: seats[text["match"]] += 1
+threads = [threading.Thread(target=join) for _ in range(1000)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(dict(counts), sorted(seats.values()))
+sys.exit(not (counts == {200: 12, 409: 988} and sorted(seats.values()) == [3, 3, 3, 3]))
+PYTHON
+    stop host
+}
+
+case_a_match_that_is_killed_goes_on_at_its_address() {
+    conf
+    host host
+    join player
+    plays player
+    await "the player in the list" has_players "$match" 1
+    local before=$address
+    kill -KILL "$(of_match "$match" pid)"
+    await "the match again" has_lines host.err "match $match of breakout: it crashed.*: it is resumed" 1
+    await "an open match" is_in_state "$match" open
+    [ "$(of_match "$match" address)/$(of_match "$match" resumes)" = "$before/1" ] || fail "another address"
+    local tick
+    tick=$(trace_tick player.trace)
+    await "a later tick" knows_more player.trace "$tick"
+    await "the player in the list" has_players "$match" 1
+    stop host
+    ends_with 0 player
+    verifies "run/matches/$match/match.slog"
+}
+
+case_a_match_that_hangs_is_stopped() {
+    conf 'hang = 2'
+    host host
+    join player
+    local pid
+    pid=$(of_match "$match" pid)
+    kill -STOP "$pid"
+    await "its end" is_in_state "$match" ended
+    await "the end of its process" is_gone "$pid"
+    says host.err "match $match of breakout is stopped: it does not answer"
+    asks 410 "/m/$match/"
+    asks 404 /m/0123456789abcdef/
+    [ -s "run/matches/$match/match.slog" ] || fail "its log is gone"
+    stop host
+}
+
+case_the_next_host_finds_the_matches_of_one_that_is_killed() {
+    conf
+    host host
+    join player '"request":"r1"'
+    plays player
+    await "the player in the list" has_players "$match" 1
+    local pid tick
+    pid=$(of_match "$match" pid)
+    slay host
+    host next
+    [ "$(of_match "$match" pid)" = "$pid" ] || fail "the match is not known: $(cat answer.json)"
+    is_in_state "$match" full || fail "seats are free that may be held"
+    tick=$(trace_tick player.trace)
+    await "a later tick" knows_more player.trace "$tick"
+    kill -KILL "$pid"
+    await "an open match" is_in_state "$match" open
+    stop next
+    ends_with 0 player
+}
+
+case_a_host_leaves_its_matches_or_lets_them_end() {
+    conf 'stop = leave'
+    host host
+    join player
+    plays player
+    local pid
+    pid=$(of_match "$match" pid)
+    stop host
+    says host.out '^done matches=[12] joins=1 left=[12]$'
+    ! is_gone "$pid" || fail "the match ended with the host"
+    conf 'drain = 0'
+    host next
+    [ "$(of_match "$match" pid)" = "$pid" ] || fail "the match is not known"
+    stop next
+    is_gone "$pid" || fail "the match outlives the host"
+    ends_with 0 player
+    says "run/matches/$match/out" '^done '
+}
+
+case_an_idle_match_ends_and_the_file_is_read_again() {
+    block='idle_s = 1' conf
+    host host
+    join player
+    plays player
+    await "the player in the list" has_players "$match" 1
+    kill "${pids[player]}"
+    ended player
+    await "the end of the match" is_in_state "$match" ended
+    echo 'game chess {' >>host.conf
+    kill -HUP "${pids[host]}"
+    await "a refusal" has_said host.err 'missing }'
+    printf 'players = 2\nmodule = breakout\n}\n' >>host.conf
+    kill -HUP "${pids[host]}"
+    await "two games" has_said host.err 'games=2'
+    asks 200 /v1/join '{"game":"chess"}'
+    stop host
+}
+
+case_one_port_has_the_pages_of_all_matches() {
+    conf
+    host host
+    asks 200 /
+    says answer.json 'rooms.js'
+    join player
+    asks 200 "/m/$match/"
+    says answer.json '<div id="brand">'
+    asks 200 "/m/$match/api/v1/status"
+    [ "$(field game)" = breakout ] || fail "no status of the match"
+    asks 200 "/m/$match/metrics"
+    says answer.json '^shoal_clients\{kind="player"\} 0'
+    asks 200 /metrics
+    says answer.json '^shoal_host_joins_total\{result="seated"\} 1$'
+    asks 200 /v1/targets
+    says answer.json "\"__metrics_path__\":\"/m/$match/metrics\""
+    python3 - "${url#http://}" "$match" <<'PYTHON' || fail "no WebSocket"
+import socket, sys
+at, match = sys.argv[1:]
+line = socket.create_connection(at.split(":"), 60)
+line.sendall(f"GET /m/{match}/play/socket HTTP/1.1\r\nHost: {at}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: shoal\r\n\r\n".encode())
+answer = line.recv(4096).decode()
+print(answer)
+sys.exit(not answer.startswith("HTTP/1.1 101 "))
+PYTHON
+    stop host
+}
+
+case_who_may_join_where_tokens_are() {
+    printf 'reader rrrrrrrrrrrrrrrrrrrr\noperator oooooooooooooooooooo\n' >tokens
+    chmod 600 tokens
+    conf
+    sed -i 's/^http = .*/http = 127.0.0.1:0,token-file=tokens/' host.conf
+    host host
+    asks 200 /v1/join '{"game":"breakout"}'
+    asks 403 /v1/join '{"game":"breakout","player":"7"}'
+    asks 200 /v1/matches
+    ! grep -q '"pid"' answer.json || fail "who has no token sees processes"
+    asks 401 /metrics
+    sed -i 's/^open = .*/open = no/' host.conf
+    stop host
+    host closed
+    asks 401 /v1/join '{"game":"breakout"}'
+    stop closed
+    run_to 2 wrong shoal-host none.conf
+    says wrong.err '^none.conf: error: cannot open'
+    run_to 2 nothing shoal-host
+    run_to 0 checked shoal-host --check-options host.conf
+}
+
+# What server/rooms/README.md tells to write and to run, but for ports and the name.
+case_the_page_of_the_host_is_right() {
+    local page=$here/../../server/rooms/README.md
+    sed -n '/^    http = /,/^    }/{s/^    //;p}' "$page" |
+        sed 's/^http = [^ ]*/http = 127.0.0.1:0/; s/^public = .*//' >host.conf
+    grep -q '^    shoal-host host.conf$' "$page" && says "$page" '^    curl .*/v1/join -d'
+    run_to 0 checked shoal-host --check-options host.conf
+    host host
+    asks 200 "/v1/join" "$(sed -n "s/^    curl .* -d '\\(.*\\)'$/\\1/p" "$page")"
+    asks 200 "$(sed -n 's/^    curl [^ ]*\(\/v1\/[a-z]*\)$/\1/p' "$page")"
+    stop host
+}
+
+run_cases "$@"

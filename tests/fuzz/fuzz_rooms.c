@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Foreign bytes of shoal-host. The first byte chooses: 0 host.conf, 1 the body of a join, 2 what a
+// match tells.
+// Invariants: a game that was read has seats, and no more spare matches than it may have; a join
+// that was read seats a player, within the seats of a match; values have a key and end.
+#include "rooms/host.h"
+
+#include "fuzz.h"
+
+#include <jansson.h>
+
+static const server_room_game pong = {.name = "pong", .module = "pong", .seats = 3, .most = 2};
+
+static void check_room(const server_room* room) {
+    FUZZ_CHECK(room->value_count <= SERVER_ROOM_VALUES_MAX);
+    for (uint32_t i = 0; i < room->value_count; i++) {
+        FUZZ_CHECK(room->values[i].key[0] && memchr(room->values[i].key, 0, SERVER_ROOM_KEY_BYTES));
+        FUZZ_CHECK(memchr(room->values[i].value, 0, SERVER_ROOM_WORD_BYTES));
+    }
+}
+
+static void read_conf(const uint8_t* data, size_t size) {
+    static server_conf conf;
+    memset(&conf, 0, sizeof conf);
+    if (size >= SERVER_CONF_BYTES_MAX) return;
+    memcpy(conf.text, data, size);
+    if (!server_conf_parse(&conf, "host.conf", size, NULL)) return;
+    FUZZ_CHECK(conf.game_count > 0 && conf.game_count <= SERVER_ROOM_GAMES_MAX);
+    for (uint32_t i = 0; i < conf.game_count; i++) {
+        const server_room_game* game = &conf.games[i];
+        FUZZ_CHECK(game->name[0] && game->module[0]);
+        FUZZ_CHECK(game->seats > 0 && game->seats <= SERVER_ROOM_SEATS_MAX);
+        FUZZ_CHECK(game->seats_min <= game->seats && game->spare <= game->most);
+    }
+}
+
+static void read_join(server_rooms* rooms, const uint8_t* data, size_t size) {
+    server_join join = {0};
+    server_room* room = NULL;
+    server_seat* seat = NULL;
+    json_t* body = json_loadb((const char*)data, size, JSON_REJECT_DUPLICATES, NULL);
+    if (body && !server_join_read(body, &join)) {
+        const server_join_end end = server_rooms_join(rooms, &join, 1, &room, &seat);
+        FUZZ_CHECK(end != SERVER_JOIN_SEATED || seat->player != 0);
+        if (end == SERVER_JOIN_SEATED) check_room(room);
+        FUZZ_CHECK(end != SERVER_JOIN_SEATED || room->seat_count <= pong.seats);
+    }
+    json_decref(body);
+}
+
+static void read_report(server_rooms* rooms, const uint8_t* data, size_t size) {
+    static server_host host;
+    server_room* room = server_rooms_add(rooms, &pong, "0123456789abcdef");
+    host.rooms = rooms;
+    room->host = &host;
+    room->state = SERVER_ROOM_RUNNING;
+    room->had_players = true; // its folder is not written
+    server_host_told(&host, (const char*)data, size, 1);
+    FUZZ_CHECK(room->seat_count <= SERVER_ROOM_SEATS_MAX);
+    check_room(room);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    if (size == 0) return 0;
+    server_rooms* rooms = server_rooms_create(net_entropy_system());
+    server_rooms_set_games(rooms, &pong, 1);
+    if (data[0] % 3 == 0)
+        read_conf(data + 1, size - 1);
+    else if (data[0] % 3 == 1)
+        read_join(rooms, data + 1, size - 1);
+    else
+        read_report(rooms, data + 1, size - 1);
+    server_rooms_destroy(rooms);
+    return 0;
+}
