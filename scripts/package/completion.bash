@@ -10,4 +10,4 @@ _shoal() {
     )
     mapfile -t COMPREPLY < <(compgen -f -W "${words//|/ }" -- "${COMP_WORDS[COMP_CWORD]}")
 }
-complete -o filenames -F _shoal shoal-server shoal-client shoal-replay shoal-ctl shoal-relay
+complete -o filenames -F _shoal shoal-server shoal-client shoal-replay shoal-ctl shoal-relay shoal-host

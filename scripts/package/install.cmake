@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, and in which package of `cpack -G DEB` (packages.cmake):
 #
-#     bin/                                      shoal-server, shoal-relay, shoal-ctl (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
+#     bin/                                      shoal-server, shoal-relay, shoal-ctl, shoal-host (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
 #     lib/libshoal.so.0.3, libshoal_client.so.1 (library) for hosts of modules; for clients in any language
 #     include/shoal/{base,ecs,proto,net}/*.h    (dev) -I include/shoal; include/shoal_client.h stands alone
 #     lib/libshoal_{base,ecs,proto,core,log...}.a (dev) and lib/shoal/objects-*: the socket layer
@@ -124,9 +124,11 @@ if(NOT CMAKE_CROSSCOMPILING)
     endfunction()
     shoal_manual(server shoal-server check keygen new schema token)
     shoal_manual(server shoal-relay)
-    if(TARGET shoal-ctl)
-        shoal_manual(server shoal-ctl)
-    endif()
+    foreach(program shoal-ctl shoal-host)
+        if(TARGET ${program})
+            shoal_manual(server ${program})
+        endif()
+    endforeach()
     shoal_manual(tools shoal-client)
     shoal_manual(tools shoal-replay)
     configure_file(${package_folder}/shoal-esgen.1 ${manuals}/shoal-esgen.1 COPYONLY)

@@ -60,7 +60,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
     shoal_package(games shoal-games games "" ""
         "This package has the modules breakout, cubes and arena, which shoal-server,\nshoal-client and shoal-replay open, and their code for the inspector's page.")
     shoal_package(server shoal-server net "" "shoal-games ${same}"
-        "This package has the server, which runs one match, shoal-relay, which shows it\nto spectators, shoal-ctl, which steers both, and a service of systemd.")
+        "This package has the server, which runs one match, shoal-relay, which shows it\nto spectators, shoal-ctl, which steers both, shoal-host, which\nruns the matches of a machine, and a service of systemd.")
     shoal_package(tools shoal-tools net "libshoal${soversion} ${same}, python3:any" "shoal-games ${same}"
         "This package has the client with its window and its bots, shoal-replay, which\nruns event logs again, and the module shoal for Python and LuaJIT.")
     # By hand: CPack calls ldconfig from scripts where a trigger is asked for.

@@ -33,7 +33,7 @@ if [ -n "$sanitizers" ]; then
 fi
 
 # Manual pages and completions are there, and have every option.
-for program in shoal-server shoal-client shoal-replay shoal-ctl shoal-relay; do
+for program in shoal-server shoal-client shoal-replay shoal-ctl shoal-relay shoal-host; do
     completion=$installed/share/bash-completion/completions/$program
     [ "$program" = shoal-ctl ] && word=paus expected=pause || word=-- expected=--check-options
     # shellcheck disable=SC1090

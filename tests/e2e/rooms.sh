@@ -295,6 +295,13 @@ case_the_page_of_the_host_is_right() {
     asks 200 "/v1/join" "$(sed -n "s/^    curl .* -d '\\(.*\\)'$/\\1/p" "$page")"
     asks 200 "$(sed -n 's/^    curl [^ ]*\(\/v1\/[a-z]*\)$/\1/p' "$page")"
     stop host
+    page=$here/../../server/SERVICE.md
+    sed -n '/^    http = /,/^    }/{s/^    //;p}' "$page" >host.conf
+    run_to 0 checked shoal-host --check-options host.conf
+    # Its way to delete what is over, but for the folder and the age.
+    mkdir run/matches/{over,runs} && echo - >run/matches/over/match && echo 'breakout 1 a b 1' >run/matches/runs/match
+    eval "$(sed -n 's|^  `\(find .*\)`\. Keys.*|\1|p' "$page" | sed 's|/var/lib/shoal-host|run|; s|-mtime +7||')"
+    [ "$(ls run/matches)" = runs ] || fail "the page deletes: $(ls run/matches)"
 }
 
 run_cases "$@"

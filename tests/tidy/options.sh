@@ -26,6 +26,7 @@ check shoal-client
 check shoal-replay
 check shoal-ctl
 check shoal-relay
+[ ! -x "$1/shoal-host" ] || check shoal-host
 [ "$count" -gt 60 ] || { echo "options: only $count found: wrong folder?"; exit 2; }
 echo "options: $count, $faults without a test"
 [ "$faults" = 0 ]
