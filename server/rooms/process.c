@@ -158,10 +158,12 @@ static void become_match(const server_room* room, char* words[]) {
     sigset_t none;
     sigemptyset(&none);
     (void)base_text_format(path, sizeof path, "%s %s/reports", room->id, room->host->conf.folder);
-    const int in = open("/dev/null", O_RDONLY);
+    const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const bool is_told = setenv(SERVER_TELL_VARIABLE, path, 1) == 0;
-    const int out = open(path_of(room, "/out", path), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int err = open(path_of(room, "/err", path), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const int out =
+        open(path_of(room, "/out", path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int err =
+        open(path_of(room, "/err", path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     (void)signal(SIGCHLD, SIG_DFL);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
