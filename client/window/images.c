@@ -104,13 +104,14 @@ static SDL_Texture* decode(client_images* images, const char* name, const base_b
     }
     const size_t size = (size_t)width * height * sizeof(uint32_t);
     uint32_t* argb = base_allocate(images->allocator, size);
+    uint32_t* to = argb;
     for (uint32_t y = 0; y < height; y++) {
-        for (uint32_t x = 0; x < width; x++, argb++) {
+        for (uint32_t x = 0; x < width; x++) {
             const uint8_t* pixel = rgba + 4 * ((size_t)y * width + x);
-            *argb = (uint32_t)pixel[3] << 24 | (uint32_t)pixel[0] << 16 | (uint32_t)pixel[1] << 8 |
-                    pixel[2];
-            if (pixel[3] == 0)
-                *argb = bleed(rgba, (int32_t)width, (int32_t)height, (int32_t)x, (int32_t)y);
+            *to++ = pixel[3] == 0
+                        ? bleed(rgba, (int32_t)width, (int32_t)height, (int32_t)x, (int32_t)y)
+                        : (uint32_t)pixel[3] << 24 | (uint32_t)pixel[0] << 16 |
+                              (uint32_t)pixel[1] << 8 | pixel[2];
         }
     }
     SDL_Texture* texture = make_texture(images, argb, width, height, is_smooth);

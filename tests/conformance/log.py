@@ -4,6 +4,7 @@
 page says, its records are those of the lines, and our reader says of it what they say. Its columns: test_log_columns."""
 import ctypes
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -68,6 +69,15 @@ def check(data, lines):
     assert kinds == [1, 2, 4] and not said and at == len(data)
 
 
+def has(line, expected):
+    """Objects of a dump may have members that are newer than the page."""
+    if isinstance(expected, dict):
+        return all(key in line and has(line[key], value) for key, value in expected.items())
+    if isinstance(expected, list):
+        return len(line) == len(expected) and all(map(has, line, expected))
+    return line == expected
+
+
 with open(f"{sys.argv[1]}/log_vectors.txt", encoding="utf-8") as file:
     text = file.read()
 with open(f"{sys.argv[1]}/LOG.md", encoding="utf-8") as file:
@@ -83,5 +93,8 @@ with tempfile.TemporaryDirectory() as folder:
     for word, expected in re.findall(r"^says (\w+) (.*)$", text, re.M):
         said = subprocess.run([f"{sys.argv[2]}/bin/shoal-replay", word, "three.slog"], cwd=folder, check=True, text=True,
                               stdout=subprocess.PIPE, env={**os.environ, "SHOAL_MODULE_PATH": f"{sys.argv[2]}/test/sample"}).stdout
-        assert expected in said.splitlines(), f"{word} does not say {expected}"
+        lines = said.splitlines()
+        if word == "dump":
+            lines = [expected for line in lines if has(json.loads(line), json.loads(expected))]
+        assert expected in lines, f"{word} does not say {expected}"
 print(f"log: {len(log)} bytes are what the page says")
