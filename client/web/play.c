@@ -243,8 +243,8 @@ void web_play_say(web* self) {
 
 /// Receive, run the ticks that are due, and draw when `pixels_per_unit` is not 0; below 0 the page
 /// draws what it reads (read.c). While a page is hidden it calls this some times a second, without
-/// a picture. A text has `text_pixels` at least. `is_upright`: it is the upright view that is shown.
-/// The answer is the events that came.
+/// a picture. A text has `text_pixels` at least. `is_upright`: the upright view is shown. The
+/// answer is the events that came.
 WEB_EXPORT(play_frame)
 void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels,
                     uint32_t is_upright);

@@ -10,8 +10,8 @@
 
 BASE_C_BEGIN
 
-/// Read a map in `start` and `mirror_start`: the file that NAME.blk names. A fault in it, or no such
-/// file, refuses the match with the file and its line.
+/// Read a map in `start` and `mirror_start`: the file that NAME.blk names. A fault in it, or no
+/// such file, refuses the match with the file and its line.
 /// @return false: there is no map.
 static inline bool net_tiles_read(ecs_tiles* tiles, ecs_world* world, const net_game_start* start,
                                   const char* file, const ecs_tile_kind* kinds, uint32_t count,
