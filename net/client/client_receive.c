@@ -341,7 +341,7 @@ void net_client_receive(net_client* client, const net_transport_event* event) {
     case NET_TRANSPORT_NOTICE:
         receive_notice(client, event);
         break;
-    case NET_TRANSPORT_FOUND:
+    case NET_TRANSPORT_FOUND: // another server has the match: resume there
         if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && client->has_resume &&
             client->has_played)
             net_client_begin_resuming(client);

@@ -256,7 +256,7 @@ void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us
         recv->newest = seq;
         recv->newest_us = now_us;
         recv->span += ahead;
-        // A packet counts as lost when enough later ones came first: jitter alone overtakes less.
+        // A packet counts as lost when enough later ones came first: jitter rarely does.
         for (uint32_t i = 8 + (ahead < 56 ? ahead : 56); i-- > 8;) {
             if (i + 2 > recv->span) continue;
             const uint32_t sample = recv->bits >> i & 1 ? 0 : 65536;

@@ -450,7 +450,7 @@ void net_stream_sync_step(net_stream_sync* self, const net_stream_status* status
     ecs_tick stored = status->acked_tick > first ? status->acked_tick : first;
     if (status->state == NET_STREAM_ENDED) stored = newest;
     // Since when a tick waits, and nothing was stored. A far broker stores something all the time,
-    // and a tick takes up to two of its answers.
+    // and a tick takes up to two of its answers. Without the stream nothing is stored.
     const bool has_moved = is_owned && status->acked.records > self->records;
     self->records = status->acked.records;
     if (has_moved || !self->waits) self->waited_us = now_us;

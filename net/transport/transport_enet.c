@@ -159,6 +159,7 @@ static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transpor
         slot_take(owner, taken, NET_ENET_SLOT_CONNECTED);
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
+    // net_enet_secure_find finds the peer by its made-up address; 0 is none.
     uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(peer->address.host, 0));
     if (slot < owner->secure.session_count) owner->secure.peers[slot] = (uint16_t)(index + 1);
     taken->sent_before = net_enet_secure_sent_bytes(&owner->secure, peer->address.host);

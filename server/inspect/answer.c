@@ -80,7 +80,8 @@ static enum MHD_Result send_stalled(const server_inspect* self, http_visit* visi
 }
 
 static enum MHD_Result send_health(server_inspect* self, http_visit* visit) {
-    const uint64_t age_us = net_loop_now_us() - self->pass_us;
+    const uint64_t pass_us = self->pass_us;
+    const uint64_t age_us = net_loop_now_us() - pass_us;
     char text[64];
     if (http_stalled_us(self) > 0) return http_send_error(visit, 503, "main loop is stalled");
     (void)base_text_format(text, sizeof text, "{\"pass_ms\":%.1f}", (double)age_us * 1e-3);

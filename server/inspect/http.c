@@ -170,7 +170,8 @@ static void* serve(void* inspect) {
         (void)poll(polled, BASE_COUNT(polled), wait_ms(self, self->due_us, net_loop_now_us()));
         take_answers(self);
         // Questions get an answer of this thread; what changes the match may still be done.
-        for (uint32_t i = 0; http_stalled_us(self) > 0 && i < HTTP_VISITS_MAX; i++)
+        const bool is_stalled = http_stalled_us(self) > 0;
+        for (uint32_t i = 0; is_stalled && i < HTTP_VISITS_MAX; i++)
             if (self->visits[i].state == HTTP_ASKED && strcmp(self->visits[i].method, "POST") != 0)
                 resume(&self->visits[i]);
         if (is_lacking || (polled[3].fd >= 0 && polled[3].revents != 0)) accept_connection(self);

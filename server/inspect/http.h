@@ -136,7 +136,8 @@ static inline void http_due(server_inspect* self, uint64_t us) {
 
 /// Since when there is no pass of the loop, once that is HTTP_HEALTHY_US; 0: it makes its passes.
 static inline uint64_t http_stalled_us(const server_inspect* self) {
-    const uint64_t age_us = net_loop_now_us() - self->pass_us;
+    const uint64_t pass_us = self->pass_us; // first: the loop may pass in between
+    const uint64_t age_us = net_loop_now_us() - pass_us;
     return age_us >= HTTP_HEALTHY_US ? age_us : 0;
 }
 

@@ -26,7 +26,7 @@ typedef enum server_right {
     SERVER_OPERATOR,
 } server_right;
 
-/// The caller clears it. Its buffer keeps its memory from one answer to the next.
+/// server_answer_begin empties it. Its buffer keeps its memory from one answer to the next.
 typedef struct server_answer {
     int status;         ///< 200, or an error: 400, 403, 404, 409, 413, 429, 503
     const char* type;   ///< NULL: application/json
@@ -43,9 +43,9 @@ typedef struct server_request {
     const char* names[SERVER_ARGUMENTS_MAX];
     const char* values[SERVER_ARGUMENTS_MAX];
     char given[SERVER_ARGUMENTS_MAX][SERVER_ARGUMENT_NAME_BYTES]; ///< of server_request_read
-    uint64_t until_us; ///< of net_loop_now_us: a list ends here, and says so ("cut":true)
-    bool* is_cut;      ///< set when it was over before the list; NULL: no matter
-    server_answer* answer;
+    uint64_t until_us;     ///< of net_loop_now_us: a list ends here, and says so ("cut":true)
+    bool* is_cut;          ///< set when it was over before the list; NULL: no matter
+    server_answer* answer; ///< what it fills, or is refused in; never NULL
 } server_request;
 
 /// How requests are answered: server_verb_run, or what a test puts in its place.
@@ -88,7 +88,7 @@ const server_verb* server_verb_find(const char* name);
 /// A server_run_fn.
 void server_verb_run(server_subject* subject, const server_request* request);
 /// Read "VERB VALUE VALUE..." as a person writes it; `line` is cut into pieces that `request`
-/// borrows. right and until_us stay as they are.
+/// borrows. right, until_us and answer, which is set, stay as they are.
 /// @return false: there is no such verb, or it has no more arguments; the answer says it.
 BASE_MUST_USE bool server_request_read(server_request* request, char* line);
 

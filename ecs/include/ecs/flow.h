@@ -4,8 +4,9 @@
 ///
 /// A field is computed in parts, one in each tick, and read from ECS_FLOW_TICKS ticks later on. So
 /// the match has a `now`, of which the field is read, and a `next`, of which it is made: two tiles
-/// per goal and two numbers of gates, in components of the game, tracked (and replicated where a prediction asks). A field follows from these alone: in a match that was
-/// restored, and in a prediction, it is made again, at once, and has the same bits.
+/// per goal and two numbers of gates, in components of the game, tracked (and replicated where a
+/// prediction asks). A field follows from these alone: in a match that was restored, and in a
+/// prediction, it is made again, at once, and has the same bits.
 ///
 /// Cost: a part is tiles / ECS_FLOW_TICKS; reading is eight tiles. A field whose goals and gates
 /// are those of before costs nothing.
