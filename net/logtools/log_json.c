@@ -528,7 +528,7 @@ static net_result write_values(export* self) {
     const uint64_t every = config->every > 0 ? config->every : 1;
     const net_log_info* info = net_log_reader_info(self->reader);
     const net_module* module = info->is_seen ? NULL : self->module; // it has its states alone
-    ecs_tick last = info->last_tick;
+    ecs_tick last = info->last_tick, diverged = 0;
     if (config->last > 0 && config->last < last) last = config->last;
     net_result result = open_values(self, module);
     if (result == NET_OK) result = choose(self);
@@ -536,11 +536,11 @@ static net_result write_values(export* self) {
     while (result == NET_OK) {
         if (tick_of(self) >= last) break;
         result = self->state ? net_log_state_step(self->state)
-                             : net_log_replay_next(self->replay, self->reporter,
-                                                   &self->exported->diverged_tick);
-        // Behind damage, and in a part of a log, the next tick is a later one.
+                             : net_log_replay_next(self->replay, self->reporter, &diverged);
+        // After damage, and in a part of a log, the next tick is a later one.
         const ecs_tick tick = tick_of(self);
         if (tick > last) break;
+        self->exported->diverged_tick = diverged;
         if (result != NET_OK || tick < config->first) continue;
         self->exported->ticks++;
         if (tick % every != 0) continue;

@@ -48,9 +48,10 @@ typedef struct decoder {
     uint64_t base[PROTO_ROW_FIELDS_MAX];  ///< of the update that is read
     uint64_t base2[PROTO_ROW_FIELDS_MAX];
     uint64_t base3[PROTO_ROW_FIELDS_MAX];
-    decode_cursor third_listed;          ///< in the packet of the third rows
-    uint32_t third_ticks;                ///< base3 is so much older than the base; 0: there is none
-    bool has_like;                       ///< the create before has the same template
+    const uint64_t* third;      ///< NULL: there is none; base3, or where it lies
+    decode_cursor third_listed; ///< in the packet of the third rows
+    uint32_t third_ticks;       ///< `third` is so much older than the base; 0: there is none
+    bool has_like;              ///< the create before has the same template
     uint64_t like[PROTO_ROW_FIELDS_MAX]; ///< its row
 } decoder;
 
@@ -148,7 +149,7 @@ static void add_packed(net_mirror* mirror, const proto_layout* layout, const uin
 static void take_row(decoder* d, const net_mirror_record* record, const proto_row_base* base,
                      uint64_t* row) {
     const bool is_create = record->kind == NET_MIRROR_CREATE;
-    const uint64_t* third = d->third_ticks > 0 ? d->base3 : NULL;
+    const uint64_t* third = d->third_ticks > 0 ? d->third : NULL;
     if (is_create) third = d->has_like ? d->like : NULL;
     d->mirror->solo->row(d->solo, record->row_template, base, third, is_create ? 0 : d->third_ticks,
                          row);
@@ -336,7 +337,8 @@ static bool read_third(decoder* d, const run_head* run, uint32_t number,
     uint32_t about = (uint32_t)proto_number_situation(NET_NUMBER_RUN_NO_THIRD, is_listed);
     if (read_number(d, PROTO_NUMBER_RUN, about, 0, 1)) return true;
     d->third_ticks = (uint32_t)(run->base_tick - run->third->tick);
-    return find_row(incarnation, run->third->tick, d->base3) != NULL;
+    d->third = find_row(incarnation, run->third->tick, d->base3);
+    return d->third != NULL;
 }
 
 // Read an update of a slot that was just named.
