@@ -2,8 +2,8 @@
 /// Who is near: the places of all entities of a query, by squares (ecs/grid.h), as they are when
 /// ecs_near_update is called, once a tick before it is asked.
 ///
-/// Cost: an update reads all entities, about 10 ns each, and clears 4 bytes per square; a question
-/// looks at the squares that it touches. Squares as large as a usual radius are best.
+/// Cost: an update reads all entities and clears 4 bytes per square; a question looks at the
+/// squares that it touches. Squares as large as a usual radius are best.
 /// Memory: of the world's context. Threads: questions may run at the same time.
 #pragma once
 
