@@ -33,7 +33,7 @@ static const net_draw draw = {.size_bytes = sizeof draw,
                               .rect = draw_rect,
                               .text = draw_text,
                               .text_width = text_width,
-                              .pixels_per_unit = 2.0f,
+                              .pixels_per_unit = 0.5f,
                               .view_width = 200.0f,
                               .view_height = 100.0f};
 static const ecs_color white = {255, 255, 255, 255}, dark = {9, 0, 0, 128};
@@ -91,11 +91,11 @@ CASE(a_map_comes_from_the_pack_and_is_drawn_in_runs_of_a_color) {
     assert_true(net_tiles_read(&tiles, world, &start, "map.txt", kinds, 3, 8, 0.5f));
     const ecs_vec2 low = {-1e30f, 0}, high = {1e30f, 1e30f}, corner = {7, 7};
     net_draw_tiles(&draw, &tiles, 0, low, high);
-    expect_drawn("rect 0,0 24.25x8.25 c1\nrect 0,8 8.25x8.25 c1\nrect 16,8 8.25x8.25 c2\n");
+    expect_drawn("rect 0,0 25x9 c1\nrect 0,8 9x9 c1\nrect 16,8 9x9 c2\n");
     net_draw_tiles(&draw, &tiles, 1, low, high);
-    expect_drawn("rect 0,0 24.25x8.25 c1\nrect 0,8 8.25x8.25 c1\n");
+    expect_drawn("rect 0,0 25x9 c1\nrect 0,8 9x9 c1\n");
     net_draw_tiles(&draw, &tiles, 1, corner, corner);
-    expect_drawn("rect 0,0 8.25x8.25 c1\n");
+    expect_drawn("rect 0,0 9x9 c1\n");
     assert_false(net_tiles_read(&tiles, world, &start, "wrong.txt", kinds, 3, 8, 0.5f));
     expect_drawn("wrong.txt:2: this line has a character that is no kind of tile\n");
     assert_false(net_tiles_read(&tiles, world, &start, "none.txt", kinds, 3, 8, 0.5f));
