@@ -9,7 +9,7 @@
 /// prediction, it is made again, at once, and has the same bits.
 ///
 /// Cost: a part is tiles / ECS_FLOW_TICKS; reading is eight tiles. A field whose goals and gates
-/// are those of before costs nothing.
+/// did not change costs nothing.
 /// Limits: ECS_FLOW_GOALS_MAX different tiles; of more, those with the lowest numbers count.
 /// Memory: of the world's context, 24 bytes per tile. Threads: one at a time; reading: any.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A map of tiles from a text: what is solid, what hides, what a step costs; and gates, which open
+/// A map of tiles from a text: solid and opaque tiles, the cost of a step; and gates, which open
 /// and shut during a match.
 ///
 /// The map itself never changes. What changes is one number, 64 bits of open gates: a component of
