@@ -168,6 +168,9 @@ bool net_client_take_secret(net_client* client, uint8_t* secret) {
     if (client->phase != NET_CLIENT_ENDED) net_client_end_exchanged(client);
     return true;
 }
+const net_transfer* net_client_get_transfer(const net_client* client) {
+    return client->end == NET_CLIENT_END_TRANSFERRED ? &client->transfer : NULL;
+}
 ecs_tick net_client_tick_newest(const net_client* client) {
     return client->mirror ? net_mirror_tick(client->mirror) : 0;
 }
@@ -284,7 +287,8 @@ bool net_client_line(net_client* client, char* line, size_t bytes) {
         report.scope.bytes, report.scope.hash, report.loading, report.allocated,
         report.bad_transitions, report.updates, report.sim_dropped, report.recv_bytes,
         report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
-        client->end == NET_CLIENT_END_GOODBYE ? "goodbye"
-        : client->end == NET_CLIENT_END_LEFT  ? "left"
-                                              : "lost");
+        client->end == NET_CLIENT_END_GOODBYE       ? "goodbye"
+        : client->end == NET_CLIENT_END_LEFT        ? "left"
+        : client->end == NET_CLIENT_END_TRANSFERRED ? "transferred"
+                                                    : "lost");
 }

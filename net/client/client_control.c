@@ -437,9 +437,11 @@ static void report_end(net_client* client, const Shoal__Wire__Goodbye* goodbye, 
     char text[NET_END_TEXT_BYTES];
     bool has_text = base_shown_copy(text, sizeof text, goodbye->text);
     if (is_orderly) {
-        if (has_text)
-            base_report(client->config.reporter, NULL, 0, "note: the game ended the match: %s",
-                        text);
+        const bool is_transfer = goodbye->reason == NET_END_TRANSFERRED;
+        if (has_text || is_transfer)
+            base_report(client->config.reporter, NULL, 0, "note: %s%s%s",
+                        is_transfer ? "going on in another match" : "the game ended the match",
+                        has_text ? ": " : "", text);
         return;
     }
     base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
@@ -518,12 +520,19 @@ static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* good
         hang_up(client, NET_CLIENT_END_REFUSED, NET_END_GOODBYE);
         return;
     }
-    // A goodbye because of silence or a fault is a lost connection.
-    bool is_orderly = goodbye->reason == NET_END_GOODBYE || goodbye->reason == NET_END_LEFT;
+    // A goodbye because of silence or a fault is a lost connection, and so is one that cannot be
+    // followed.
+    const bool is_transfer = goodbye->reason == NET_END_TRANSFERRED &&
+                             net_control_read_transfer(goodbye, &client->transfer);
+    const bool is_orderly =
+        is_transfer || goodbye->reason == NET_END_GOODBYE || goodbye->reason == NET_END_LEFT;
     report_end(client, goodbye, is_orderly);
     const bool is_comparable =
         is_orderly && goodbye->scope_hash != 0 && goodbye->tick == net_mirror_tick(client->mirror);
-    hang_up(client, is_orderly ? NET_CLIENT_END_GOODBYE : NET_CLIENT_END_LOST,
+    hang_up(client,
+            is_transfer  ? NET_CLIENT_END_TRANSFERRED
+            : is_orderly ? NET_CLIENT_END_GOODBYE
+                         : NET_CLIENT_END_LOST,
             is_comparable ? compare(client, goodbye->scope_hash) : NET_END_GOODBYE);
 }
 

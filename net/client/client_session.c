@@ -39,9 +39,9 @@ static const char* phase_name(net_client_phase phase) {
 }
 
 static const char* reason_of(net_client_end end) {
-    static const char* const REASONS[NET_CLIENT_END_EXCHANGED + 1] = {
-        "none", "goodbye", "left", "lost", "unreachable", "refused", "exchanged"};
-    BASE_ASSERT(end != NET_CLIENT_END_NONE && end <= NET_CLIENT_END_EXCHANGED);
+    static const char* const REASONS[NET_CLIENT_END_TRANSFERRED + 1] = {
+        "none", "goodbye", "left", "lost", "unreachable", "refused", "exchanged", "transferred"};
+    BASE_ASSERT(end != NET_CLIENT_END_NONE && end <= NET_CLIENT_END_TRANSFERRED);
     return REASONS[end];
 }
 

@@ -152,10 +152,11 @@ struct net_client {
     char refusal_text[256];
     char refusal_game[NET_GAME_NAME_BYTES_MAX];
     net_server_info info;
-    uint32_t refused_ms; ///< after this time it may come in; 0: it has not been said
-    uint64_t greeted_us; ///< when the hello was sent
-    uint32_t watched;    ///< of a spectator: what it told the server last; 0: none
-    bool has_watched;    ///< it told the server
+    uint32_t refused_ms;   ///< after this time it may come in; 0: it has not been said
+    uint64_t greeted_us;   ///< when the hello was sent
+    net_transfer transfer; ///< with NET_CLIENT_END_TRANSFERRED
+    uint32_t watched;      ///< of a spectator: what it told the server last; 0: none
+    bool has_watched;      ///< it told the server
     ecs_entity player;
     bool is_player_known;
     bool has_tick_newest;

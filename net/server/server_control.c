@@ -21,6 +21,28 @@ bool net_server_kick(net_server* server, uint32_t client, const char* reason) {
     return true;
 }
 
+net_result net_server_transfer(net_server* server, uint32_t client, const char* address,
+                               const char* token, const char* page, const char* why) {
+    net_server_collect(server);
+    net_session* session = net_server_find_number(server, client);
+    // One whose line is lost could not be told.
+    if (!session || session->state != NET_SESSION_PLAYING ||
+        net_server_is_older(server, session->received_us, NET_UNEASY_MS))
+        return NET_ERR_CLOSED;
+    net_transfer checked;
+    Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
+    goodbye.address = (char*)(uintptr_t)address; // it is only read
+    goodbye.token = (char*)(uintptr_t)token;
+    goodbye.page = (char*)(uintptr_t)page;
+    goodbye.text = (char*)(uintptr_t)why;
+    if (!net_control_read_transfer(&goodbye, &checked)) return NET_ERR_MALFORMED;
+    (void)base_text_copy(session->end_reason, sizeof session->end_reason, checked.why);
+    session->transfer = &goodbye;
+    net_session_end(server, session, NET_END_TRANSFERRED);
+    session->transfer = NULL;
+    return NET_OK;
+}
+
 net_result net_server_control(net_server* server, const char* verb,
                               const net_match_argument* arguments, uint32_t count,
                               const base_reporter* reporter) {

@@ -382,6 +382,7 @@ void net_session_accept(net_server* server, net_session* session) {
 
 static void send_goodbye(net_server* server, net_session* session, net_end end, uint64_t hash) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
+    if (session->transfer) goodbye = *session->transfer;
     goodbye.tick = net_match_tick(server->config.match);
     goodbye.reason = (uint32_t)end;
     if (session->end_reason[0]) goodbye.text = session->end_reason;

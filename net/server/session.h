@@ -116,10 +116,11 @@ typedef struct net_session {
     uint32_t client;  ///< 0 before welcome
     char name[NET_PLAYER_NAME_BYTES_MAX];
     bool is_bot;
-    bool is_spectator;     ///< no player: see server_gather.c
-    uint32_t watched;      ///< of a spectator: client number of a player; 0: none
-    uint32_t watch_wanted; ///< by its newest Watch
-    uint64_t watch_us;     ///< when `watched` changed
+    bool is_spectator;                    ///< no player: see server_gather.c
+    uint32_t watched;                     ///< of a spectator: client number of a player; 0: none
+    uint32_t watch_wanted;                ///< by its newest Watch
+    uint64_t watch_us;                    ///< when `watched` changed
+    const Shoal__Wire__Goodbye* transfer; ///< where it goes on, while its goodbye is sent
     bool must_leave_match; ///< the session is over; its player leaves the match with the next tick
     bool has_player_sent;
     bool is_renewed;  ///< another match goes on, and its client starts again: until a packet comes

@@ -283,9 +283,9 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     if (end == NET_END_GOODBYE || session->client == 0) return;
     char who[NET_WHO_BYTES];
     (void)net_server_who(session->client, session->name, who);
-    if (end == NET_END_LEFT) {
+    if (end == NET_END_LEFT || end == NET_END_TRANSFERRED) {
         base_report(net_ration_take(&server->ration, NET_RATION_LEFT, server->now_us), NULL, 0,
-                    "note: %s left", who);
+                    "note: %s left%s", who, end == NET_END_TRANSFERRED ? " for another match" : "");
         return;
     }
     server->counters.drops++;

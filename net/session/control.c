@@ -72,6 +72,47 @@ bool net_control_read_addresses(const uint8_t* bytes, size_t size,
     return true;
 }
 
+// One word of printable ASCII.
+static bool copy_word(char* to, size_t bytes, const char* word) {
+    for (const char* at = word; *at; at++)
+        if (*at <= ' ' || *at > '~') return false;
+    return base_text_copy(to, bytes, word);
+}
+
+static bool is_address(const char* text) {
+    const char* port = strrchr(text, ':');
+    uint64_t number;
+    return port && port != text && !strchr(text, ',') && base_text_parse_u64(port + 1, &number) &&
+           number > 0 && number <= UINT16_MAX;
+}
+
+static bool is_page(const char* text) {
+    return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+}
+
+bool net_control_read_transfer(const Shoal__Wire__Goodbye* goodbye, net_transfer* transfer) {
+    net_token token;
+    if (!copy_word(transfer->address, sizeof transfer->address, goodbye->address) ||
+        !copy_word(transfer->token, sizeof transfer->token, goodbye->token) ||
+        !copy_word(transfer->page, sizeof transfer->page, goodbye->page) ||
+        !is_address(transfer->address) || (transfer->page[0] && !is_page(transfer->page)) ||
+        (transfer->token[0] && net_token_parse(transfer->token, &token) != NET_OK))
+        return false;
+    net_token_wipe(&token);
+    (void)base_shown_copy(transfer->why, sizeof transfer->why, goodbye->text);
+    return true;
+}
+
+bool net_transfers_follow(net_transfers* transfers, uint64_t now_us) {
+    uint64_t* place = &transfers->at_us[transfers->count % NET_TRANSFERS_MAX];
+    if (transfers->count >= NET_TRANSFERS_MAX &&
+        now_us - *place < NET_TRANSFERS_MS * UINT64_C(1000))
+        return false;
+    *place = now_us;
+    transfers->count++;
+    return true;
+}
+
 typedef struct code_range {
     uint32_t first, last;
 } code_range;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "net/limits.h"
+#include "net/token.h"
 #include "net/transport.h"
 
 #include "wire.pb-c.h"
@@ -32,6 +33,10 @@ size_t net_control_write_addresses(const net_address* addresses, uint32_t count,
 /// Read them. @return false: they are no whole addresses, or more than NET_STANDBYS_MAX.
 bool net_control_read_addresses(const uint8_t* bytes, size_t size,
                                 net_address addresses[NET_STANDBYS_MAX], uint32_t* count);
+
+/// Read where a player goes on. @return false: an address, a token or a page of another form, or
+/// too long.
+bool net_control_read_transfer(const Shoal__Wire__Goodbye* goodbye, net_transfer* transfer);
 
 /// Names of players that differ: "Ada" and "ada" are one name for a reader.
 

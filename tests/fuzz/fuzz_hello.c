@@ -16,7 +16,8 @@
 //   5  fields of such a packet from the bytes, four bytes each: seq, ack, ack_bits, event_ack,
 //      input_first or tick
 //   6  the first byte is the number of ticks that pass
-//   7  a good goodbye
+//   7  a good goodbye; of a server with bytes: the reason, then the address, the token and the page
+//      of a transfer, between them a space
 // One record in four or more is followed by a tick.
 //
 // Invariants for any input: nothing aborts, the server's counters add up, the honest client equals
@@ -210,6 +211,19 @@ static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, si
     }
 }
 
+static void say_goodbye(raw_server* from, const uint8_t* bytes, size_t size) {
+    char words[UINT8_MAX + 1] = "", *rest = words;
+    const char* parts[3];
+    for (size_t i = 1; i < size; i++)
+        words[i - 1] = bytes[i] && bytes[i] < 0x80 ? (char)bytes[i] : '?';
+    for (uint32_t i = 0; i < BASE_COUNT(parts); i++) {
+        parts[i] = rest;
+        rest += strcspn(rest, " ");
+        if (*rest) *rest++ = '\0';
+    }
+    raw_server_transfer(from, size ? bytes[0] : 1, parts[0], parts[1], parts[2]);
+}
+
 static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
     raw_server* from = &at->hostile;
     raw_state packet;
@@ -246,7 +260,7 @@ static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, si
         raw_server_send_state(from, packet);
         break;
     default:
-        raw_server_goodbye(from, size ? bytes[0] : 1);
+        say_goodbye(from, bytes, size);
         break;
     }
 }

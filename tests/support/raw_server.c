@@ -183,8 +183,16 @@ void raw_server_ask(raw_server* raw) {
 }
 
 void raw_server_goodbye(raw_server* raw, uint32_t reason) {
+    raw_server_transfer(raw, reason, "", "", "");
+}
+
+void raw_server_transfer(raw_server* raw, uint32_t reason, const char* address, const char* token,
+                         const char* page) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     goodbye.reason = reason;
+    goodbye.address = borrowed(address);
+    goodbye.token = borrowed(token);
+    goodbye.page = borrowed(page);
     report(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE, &goodbye);
 }
 

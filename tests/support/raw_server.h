@@ -72,6 +72,9 @@ void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const
                        const char* game);
 void raw_server_ask(raw_server* raw);
 void raw_server_goodbye(raw_server* raw, uint32_t reason);
+/// One with all fields of a transfer.
+void raw_server_transfer(raw_server* raw, uint32_t reason, const char* address, const char* token,
+                         const char* page);
 /// Get a state packet with the next seq, a right acknowledgement, a whole tick and no body.
 raw_state raw_server_packet(raw_server* raw, uint64_t tick);
 void raw_server_send_state(raw_server* raw, raw_state packet);

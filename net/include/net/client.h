@@ -127,6 +127,9 @@ typedef enum net_client_end {
     /// Another version of the game goes on. Destroy client and match, open the game's files again,
     /// and come back with net_client_take_secret on the same transport.
     NET_CLIENT_END_EXCHANGED,
+    /// The player goes on in another match (net_client_get_transfer): destroy client, match and
+    /// presenter, ask that server for its game, and play there with its token on another transport.
+    NET_CLIENT_END_TRANSFERRED,
 } net_client_end;
 
 /// Called for each row that was applied to the mirror (--trace).
@@ -219,6 +222,9 @@ uint32_t net_client_number(const net_client* client);
 bool net_client_take_secret(net_client* client, uint8_t* secret);
 /// The same, and this one goes on until the other one comes.
 bool net_client_secret(const net_client* client, uint8_t* secret);
+/// After TRANSFERRED: where the player goes on; NULL before. Ask net_transfers_follow first.
+/// Borrowed until the client is destroyed.
+const net_transfer* net_client_get_transfer(const net_client* client);
 /// Newest tick of the mirror; 0 before the first.
 ecs_tick net_client_tick_newest(const net_client* client);
 /// The entity of this client's player; ECS_ENTITY_NONE when it has none or the server did not send

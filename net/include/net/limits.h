@@ -54,9 +54,14 @@ BASE_C_BEGIN
 #define NET_SAVE_NAME_BYTES 33u       ///< of the name of saved seconds, with the NUL
 #define NET_RESUME_BYTES 16u          ///< of the secret that brings a client back into its session
 #define NET_USER_BYTES_MAX 256u       ///< user data of a token
-#define NET_ATTEMPT_MS_MAX 15000u     ///< all steps of a connection attempt together, up to welcome
-#define NET_CONNECT_MS_MAX 5000u ///< a connection attempt fails after this time without an answer
-#define NET_QUIET_MS_MAX 3000u   ///< a client connects again after this time without a datagram
+#define NET_TRANSFER_ADDRESS_BYTES 256u ///< of the server where a player goes on, with the NUL
+#define NET_TRANSFER_PAGE_BYTES 512u    ///< of its page
+/// A client follows so many transfers within NET_TRANSFERS_MS: two matches must not play ping-pong.
+#define NET_TRANSFERS_MAX 6u
+#define NET_TRANSFERS_MS 60000u
+#define NET_ATTEMPT_MS_MAX 15000u ///< all steps of a connection attempt together, up to welcome
+#define NET_CONNECT_MS_MAX 5000u  ///< a connection attempt fails after this time without an answer
+#define NET_QUIET_MS_MAX 3000u    ///< a client connects again after this time without a datagram
 /// Servers that may take over from one, as it tells its clients. A client that knows some asks them
 /// after NET_UNEASY_MS without a datagram, every NET_UNEASY_STEP_MS, and listens on.
 #define NET_STANDBYS_MAX 4u

@@ -58,7 +58,8 @@ const char* net_result_text(net_result result);
 /// joined. DIFFERS is not of a session: with it a client closes the connection after a goodbye
 /// whose hash is not that of its own world (WIRE.md, "Goodbye"). EXCHANGED: the client is asked
 /// again. ELSEWHERE: a second session of its player has the place; where the player was in the
-/// match, no report has this end, since its session goes on.
+/// match, no report has this end, since its session goes on. TRANSFERRED: it was told where
+/// (net_server_transfer).
 #define NET_END_LIST(X)                                                                            \
     X(NET_END_NONE, "none", "the session ended")                                                   \
     X(NET_END_GOODBYE, "goodbye", "the match ended")                                               \
@@ -73,14 +74,15 @@ const char* net_result_text(net_result result);
     X(NET_END_DIFFERS, "differs", "its world differs")                                             \
     X(NET_END_EXCHANGED, "exchanged", "another version of the game goes on")                       \
     X(NET_END_BEHIND, "behind", "too many events wait for it")                                     \
-    X(NET_END_ELSEWHERE, "elsewhere", "it joined elsewhere")
+    X(NET_END_ELSEWHERE, "elsewhere", "it joined elsewhere")                                       \
+    X(NET_END_TRANSFERRED, "transferred", "it goes on in another match")
 
 typedef enum net_end {
 #define NET_END_ENUM(name, word, text) name,
     NET_END_LIST(NET_END_ENUM)
 #undef NET_END_ENUM
 } net_end;
-#define NET_END_COUNT (NET_END_ELSEWHERE + 1)
+#define NET_END_COUNT (NET_END_TRANSFERRED + 1)
 
 /// Beside the RefusedReason of wire.proto: a goodbye with NET_END_REFUSED.
 #define NET_REFUSAL_BY_GAME 256u

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/report.h"
+#include "net/limits.h"
 #include "net/result.h"
 
 BASE_C_BEGIN
@@ -188,6 +189,25 @@ BASE_MUST_USE net_result net_token_parse(const char* text, net_token* token);
 BASE_MUST_USE net_result net_token_parse_any(const char* text, net_token* token);
 /// Overwrite a token.
 void net_token_wipe(net_token* token);
+
+// ---- transfers ----
+
+/// Where a player goes on, as its server told it over the encrypted session. Checked on both sides.
+typedef struct net_transfer {
+    char address[NET_TRANSFER_ADDRESS_BYTES]; ///< HOST:PORT
+    char token[NET_TOKEN_TEXT_BYTES];         ///< its text; "": one of the built-in key
+    char page[NET_TRANSFER_PAGE_BYTES];       ///< http or https, for browsers; "": there is none
+    char why[NET_END_TEXT_BYTES];             ///< for a person; "": nothing is said
+} net_transfer;
+
+/// The transfers that one player followed. Begin with zeros.
+typedef struct net_transfers {
+    uint64_t count;
+    uint64_t at_us[NET_TRANSFERS_MAX]; ///< ring by count
+} net_transfers;
+/// May the player follow one more now? Counts it then. @return false: there were NET_TRANSFERS_MAX
+/// within NET_TRANSFERS_MS.
+bool net_transfers_follow(net_transfers* transfers, uint64_t now_us);
 
 // ---- security of a transport ----
 

@@ -140,6 +140,36 @@ CASE_ROWS(duel, at, duel_open_welcomed(at), duel_close(at), i, BASE_COUNT(GOODBY
     duel_end_after(at, 70, GOODBYES[i].end);
 }
 
+static const struct {
+    const char *address, *token, *page;
+    net_client_end end;
+} TRANSFERS[] = {
+    {"match.example:7801", "", "", NET_CLIENT_END_TRANSFERRED},
+    {"[::1]:65535", "", "http://127.0.0.1:7780/play", NET_CLIENT_END_TRANSFERRED},
+    {"", "", "", NET_CLIENT_END_LOST},
+    {"match.example:0", "", "", NET_CLIENT_END_LOST},
+    {"match.example:1\n", "", "", NET_CLIENT_END_LOST},
+    {"match.example:7801", "no token", "", NET_CLIENT_END_LOST},
+    {"match.example:7801", "", "file:///etc/passwd", NET_CLIENT_END_LOST},
+};
+
+CASE_ROWS(duel, at, duel_open_welcomed(at), duel_close(at), i, BASE_COUNT(TRANSFERS),
+          a_transfer_is_checked_before_it_is_followed) {
+    raw_server_transfer(&at->server, NET_END_TRANSFERRED, TRANSFERS[i].address, TRANSFERS[i].token,
+                        TRANSFERS[i].page);
+    duel_end_after(at, 70, TRANSFERS[i].end);
+    const net_transfer* to = net_client_get_transfer(at->client);
+    assert_int_equal(to != NULL, TRANSFERS[i].end == NET_CLIENT_END_TRANSFERRED);
+    if (to) assert_string_equal(to->address, TRANSFERS[i].address);
+}
+
+// Before the client plays no one has a player to send.
+GREETED_CASE(a_transfer_before_the_welcome_is_a_refusal) {
+    raw_server_transfer(&at->server, NET_END_TRANSFERRED, "match.example:7801", "", "");
+    duel_end_after(at, 70, NET_CLIENT_END_REFUSED);
+    assert_null(net_client_get_transfer(at->client));
+}
+
 WELCOMED_CASE(a_connection_that_ends_without_a_word_is_lost) {
     at->there->ops->disconnect(at->there, at->server.peer, 0, true);
     duel_end_after(at, 3, NET_CLIENT_END_LOST);
