@@ -144,12 +144,22 @@ shoal_client* shoal_client_create(const shoal_client_options* options) {
     return self;
 }
 
-void shoal_client_destroy(shoal_client* self) {
-    if (!self) return;
+static void close_game(shoal_client* self) {
     close_session(self);
+    library_world_close(&self->newest, &self->owner.allocator);
+    library_world_close(&self->shown, &self->owner.allocator);
+    library_messages_close(&self->messages, &self->owner.allocator);
     net_presenter_destroy(self->presenter);
     net_match_destroy(self->match);
     net_module_close(self->module);
+    self->presenter = NULL;
+    self->match = NULL;
+    self->module = NULL;
+}
+
+void shoal_client_destroy(shoal_client* self) {
+    if (!self) return;
+    close_game(self);
     net_token_wipe(&self->token);
     base_owner_destroy(self);
 }
@@ -221,6 +231,20 @@ void shoal_client_leave(shoal_client* self) {
     if (self && self->session) net_client_leave(self->session, net_loop_now_us());
 }
 
+int32_t shoal_client_follow(shoal_client* self) {
+    const net_transfer* to = self && self->session ? net_client_get_transfer(self->session) : NULL;
+    if (!to || self->end != SHOAL_END_TRANSFERRED) return SHOAL_ERR_CLOSED;
+    if (!net_transfers_follow(&self->transfers, net_loop_now_us())) return SHOAL_ERR_FULL;
+    base_text_copy(self->address, sizeof self->address, to->address);
+    self->has_token = net_token_parse(to->token, &self->token) == NET_OK;
+    close_game(self);
+    self->end = SHOAL_END_NONE;
+    self->is_asking = true;
+    const net_result result = open_session(self);
+    if (result != NET_OK) fail_client(self, result);
+    return SHOAL_OK;
+}
+
 int32_t shoal_client_phase(const shoal_client* self) {
     if (!self || !self->session || self->end != SHOAL_END_NONE) return SHOAL_ENDED;
     if (self->is_asking) return SHOAL_ASKING;
@@ -238,7 +262,8 @@ int32_t shoal_client_phase(const shoal_client* self) {
 
 int32_t shoal_client_end(const shoal_client* self) {
     BASE_STATIC_ASSERT((int)SHOAL_END_GOODBYE == (int)NET_CLIENT_END_GOODBYE &&
-                           (int)SHOAL_END_REFUSED == (int)NET_CLIENT_END_REFUSED,
+                           (int)SHOAL_END_REFUSED == (int)NET_CLIENT_END_REFUSED &&
+                           (int)SHOAL_END_TRANSFERRED == (int)NET_CLIENT_END_TRANSFERRED,
                        "the ABI's ends are those of the client");
     return self ? self->end : SHOAL_END_FAILED;
 }

@@ -66,6 +66,7 @@ struct shoal_client {
     char game[LIBRARY_TEXT_BYTES]; ///< "" while it is not known
     bool has_path, has_token, has_name;
     net_token token;
+    net_transfers transfers; ///< that it followed
     uint64_t seed;
     uint32_t flags, rate_bytes_max;
     int32_t end; ///< SHOAL_END_NONE: the session says
@@ -87,12 +88,15 @@ struct shoal_client {
 BASE_MUST_USE net_result library_open_game(const char* game, const char* path,
                                            const base_reporter* reporter, net_module** module);
 
-/// Open a zeroed world, once. Its memory goes back with the allocator's owner.
+/// Open a zeroed world. Its memory goes back with the allocator's owner, or when it is closed.
 void library_world_open(shoal_world* world, net_match* match, const base_allocator* allocator);
+/// It is zeroed then.
+void library_world_close(shoal_world* world, const base_allocator* allocator);
 
-/// As library_world_open.
+/// As library_world_open and library_world_close.
 void library_messages_open(library_messages* messages, net_match* match,
                            const base_allocator* allocator);
+void library_messages_close(library_messages* messages, const base_allocator* allocator);
 /// Keep the events that the last step of the world delivered.
 void library_messages_gather(library_messages* messages, net_match* match);
 

@@ -25,6 +25,11 @@ void library_messages_open(library_messages* messages, net_match* match,
     }
 }
 
+void library_messages_close(library_messages* messages, const base_allocator* allocator) {
+    base_release(allocator, messages->list, (messages->count + 1) * sizeof *messages->list);
+    memset(messages, 0, sizeof *messages);
+}
+
 static void keep(library_messages* messages, uint32_t message, const ecs_event* event,
                  uint64_t tick) {
     if (messages->event_end - messages->event_first == LIBRARY_EVENTS_MAX) {

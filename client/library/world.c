@@ -21,6 +21,11 @@ void library_world_open(shoal_world* world, net_match* match, const base_allocat
     }
 }
 
+void library_world_close(shoal_world* world, const base_allocator* allocator) {
+    base_release(allocator, world->shapes, (world->shape_count + 1) * sizeof *world->shapes);
+    *world = (shoal_world){0};
+}
+
 static ecs_world* ecs_of(const shoal_world* world) {
     return world && world->match ? net_match_world(world->match) : NULL;
 }

@@ -71,7 +71,8 @@ enum {
     SHOAL_END_LOST = 3,        ///< the connection, or the server sent what it must not
     SHOAL_END_UNREACHABLE = 4, ///< no answer
     SHOAL_END_REFUSED = 5,
-    SHOAL_END_FAILED = 6, ///< here: the game or an option cannot be used
+    SHOAL_END_FAILED = 6,      ///< here: the game or an option cannot be used
+    SHOAL_END_TRANSFERRED = 7, ///< the player goes on in another match: shoal_client_follow
 };
 
 /// The worlds of a client.
@@ -154,6 +155,12 @@ SHOAL_API void shoal_client_destroy(shoal_client* client);
 SHOAL_API int32_t shoal_client_service(shoal_client* client, uint32_t wait_ms);
 /// Say goodbye. Go on with service until SHOAL_ENDED, 1 s at most.
 SHOAL_API void shoal_client_leave(shoal_client* client);
+
+/// After SHOAL_END_TRANSFERRED: go on in the match that the server named, from SHOAL_ASKING on.
+/// Worlds, shapes, messages and entities of the match before are gone: look them up again when the
+/// client plays. @return SHOAL_OK; SHOAL_ERR_CLOSED (it did not end so); SHOAL_ERR_FULL (it
+/// followed six in this minute: call it later).
+SHOAL_API int32_t shoal_client_follow(shoal_client* client);
 
 /// The phase now, and how it ended (SHOAL_END_NONE before).
 SHOAL_API int32_t shoal_client_phase(const shoal_client* client);
