@@ -19,7 +19,7 @@ static int play_headless(client_program* self) {
         client_players_run(self);
         if (!self->wants_reload) return client_players_finish(self);
         client_players_close(self);
-        code = client_program_reload(self);
+        code = client_program_reload(self, NULL, NULL);
         if (code != NET_EXIT_CLEAN) return code;
     }
 }
@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
             if (self->trace) fclose(self->trace);
             if (self->session_trace) fclose(self->session_trace);
             net_sentry_destroy(self->sentry);
-            net_host_close_game(self->module);
+            client_program_close_games(self);
             net_loop_deinit(&self->loop);
         }
         break;

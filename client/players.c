@@ -22,11 +22,16 @@
 #define SLACK_US_MAX 4000u
 
 // Players take the tokens of --token-file in turn; without one they have the built-in key.
+// One that went on elsewhere has the token of there.
 net_result client_program_open_transport(const client_program* self, uint32_t index,
                                          net_transport** transport) {
     const net_host_tokens* tokens = &self->tokens;
+    const client_player* one = self->players ? &self->players[index] : NULL;
     net_enet_config enet = {.peers_max = 1};
-    if (tokens->count > 0) enet.security.token = &tokens->tokens[index % tokens->count];
+    if (one && one->transfers.count > 0)
+        enet.security.token = one->has_token ? &one->token : NULL;
+    else if (tokens->count > 0)
+        enet.security.token = &tokens->tokens[index % tokens->count];
     return net_transport_enet_create(&enet, transport);
 }
 
@@ -34,6 +39,11 @@ void client_program_gather(net_loop* loop, net_transport* transport) {
     BASE_ASSERT(loop->socket_count <= NET_LOOP_SOCKETS_MAX);
     loop->socket_count += transport->ops->sockets(transport, loop->sockets + loop->socket_count,
                                                   NET_LOOP_SOCKETS_MAX - loop->socket_count);
+}
+
+const char* client_player_address(const client_program* self, uint32_t index) {
+    const client_player* one = self->players ? &self->players[index] : NULL;
+    return one && one->address[0] ? one->address : self->config.address;
 }
 
 // Sessions have ended. With --net the last acknowledgements are still on their way, and the server
@@ -56,11 +66,11 @@ static int report_refused(client_program* self, const net_client* client) {
     return net_exit_of_refusal(reason);
 }
 
-static int report_unreachable(client_program* self, const net_client* client) {
+static int report_unreachable(client_program* self, uint32_t index, const net_client* client) {
     char text[256];
     (void)net_client_refusal(client, text, sizeof text);
-    return net_exit_report(NET_EXIT_CONNECT, &self->reporter, NULL, "%s: %s", self->config.address,
-                           text[0] ? text : NET_NO_ANSWER_TEXT);
+    return net_exit_report(NET_EXIT_CONNECT, &self->reporter, NULL, "%s: %s",
+                           client_player_address(self, index), text[0] ? text : NET_NO_ANSWER_TEXT);
 }
 
 // ---- which game ----
@@ -80,7 +90,6 @@ static void await_refusal(client_program* self, net_client* client, bool (*idle)
 }
 
 static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
-    BASE_ASSERT(!self->module && !self->players && self->config.address);
     net_transport* transport = NULL;
     int code = NET_EXIT_CLEAN;
     net_result result = client_program_open_transport(self, 0, &transport);
@@ -89,14 +98,15 @@ static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
                                net_result_text(result));
     self->loop.socket_count = 0;
     client_program_gather(&self->loop, transport);
-    net_client_config config = {
-        .transport = transport, .address = self->config.address, .reporter = &self->reporter};
+    net_client_config config = {.transport = transport,
+                                .address = client_player_address(self, 0),
+                                .reporter = &self->reporter};
     net_client* client = net_client_create(&config);
     await_refusal(self, client, idle, context);
     finish_sending(&self->loop);
     const char* game = net_client_refusal_game(client);
     if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
-        code = report_unreachable(self, client);
+        code = report_unreachable(self, 0, client);
     } else if (!net_module_name_is_valid(game)) {
         code = report_refused(self, client);
     } else {
@@ -107,19 +117,64 @@ static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
     return code;
 }
 
-int client_program_reload(client_program* self) {
+// The module of a game by name: one that is open, or one more. @return NULL: reported.
+static net_module* find_game(client_program* self, const char* name) {
+    net_module* module = NULL;
+    if (strcmp(self->module->game->name, name) == 0) return self->module;
+    for (uint32_t i = 0; i < self->game_count; i++)
+        if (strcmp(self->games[i]->game->name, name) == 0) return self->games[i];
+    if (self->game_count == CLIENT_GAMES_MAX) {
+        base_report(&self->reporter, NULL, 0, "%s: a client goes on to %u other games at most",
+                    name, CLIENT_GAMES_MAX);
+        return NULL;
+    }
+    if (net_host_open_game(name, NET_ROLE_MIRROR, self->config.threads, &self->reporter, &module) !=
+        NET_OK)
+        return NULL;
+    return self->games[self->game_count++] = module;
+}
+
+// Who sees something goes on to another game.
+static int follow_first(client_program* self, bool (*idle)(void*), void* context) {
+    const int code = ask_game(self, idle, context);
+    net_module* module = code == NET_EXIT_CLEAN ? find_game(self, self->game) : NULL;
+    if (!module) return code == NET_EXIT_CLEAN ? NET_EXIT_USAGE : code;
+    for (uint32_t i = 0; i < self->game_count; i++)
+        if (self->games[i] == module) self->games[i] = self->module;
+    for (uint32_t i = 0; i < self->player_count; i++) {
+        client_player* one = &self->players[i];
+        one->module = one->has_eyes ? NULL : one->module ? one->module : self->module;
+        if (one->module == module) one->module = NULL;
+    }
+    self->module = module;
+    return NET_EXIT_CLEAN;
+}
+
+int client_program_reload(client_program* self, bool (*idle)(void*), void* context) {
     BASE_ASSERT(self->module && self->wants_reload);
+    if (self->wants_follow) return follow_first(self, idle, context);
     net_result result = NET_OK;
-    net_module* next = NULL;
+    net_module *next = NULL, *old = self->reloaded ? self->reloaded : self->module;
     if (self->local)
         next = self->parts->take_local(self->local);
     else
-        result = net_module_reopen(self->module, &self->reporter, &next);
-    if (next) {
-        net_module_close(self->module);
-        self->module = next;
-    }
+        result = net_module_reopen(old, &self->reporter, &next);
+    self->reloaded = NULL;
+    if (!next) return net_exit_report_setup(result, &self->reporter);
+    for (uint32_t i = 0; i < self->game_count; i++)
+        if (self->games[i] == old) self->games[i] = next;
+    for (uint32_t i = 0; i < self->player_count; i++)
+        if (self->players[i].module == old) self->players[i].module = next;
+    if (self->module == old) self->module = next;
+    net_module_close(old);
     return net_exit_report_setup(result, &self->reporter);
+}
+
+void client_program_close_games(client_program* self) {
+    while (self->game_count > 0)
+        net_host_close_game(self->games[--self->game_count]);
+    net_host_close_game(self->module);
+    self->module = NULL;
 }
 
 int client_program_open_game(client_program* self, bool (*idle)(void*), void* context) {
@@ -163,18 +218,21 @@ bool client_player_is_person(const client_program* self, uint32_t index) {
     return index < client_players_people(self) && !client_player_is_spectator(self, index);
 }
 
-static net_result open_match(client_program* self, const base_allocator* memory,
-                             net_match** match) {
-    net_match_config config = net_match_config_default(self->module);
+static net_result open_match(client_program* self, const client_player* one,
+                             const base_allocator* memory, net_match** match) {
+    net_match_config config = net_match_config_default(one->module ? one->module : self->module);
     config.allocator = memory;
     config.role = NET_ROLE_MIRROR;
-    config.like = self->players[0].match;
-    return net_match_create(&config, &self->reporter, match);
+    config.like = one->transfers.count == 0 ? self->like : NULL;
+    const net_result result = net_match_create(&config, &self->reporter, match);
+    if (one == self->players && one->transfers.count == 0) self->like = *match;
+    return result;
 }
 
 static int open_player(client_program* self, uint32_t index, const client_eyes* eyes) {
     client_player* one = &self->players[index];
     bool is_thin = index >= count_worlds(self);
+    one->has_eyes = eyes != NULL;
     bool is_spectator = client_player_is_spectator(self, index);
     bool is_bot = !is_spectator && !client_player_is_person(self, index);
     const char* name = is_spectator ? "spectator" : is_bot ? "bot" : "player";
@@ -187,15 +245,16 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
     else
         base_text_copy(one->name, sizeof one->name, name);
-    if (!eyes && !one->memory)
+    if (!eyes && !one->memory) {
         one->memory = base_allocate_zero(&self->owner.allocator, sizeof *one->memory);
-    if (!eyes) base_quota_init(one->memory, NULL, NET_CLIENT_BYTES_MAX);
+        base_quota_init(one->memory, NULL, NET_CLIENT_BYTES_MAX);
+    }
     const base_allocator* memory = eyes ? &eyes->memory->allocator : &one->memory->allocator;
     net_result result = NET_OK;
-    if (!is_thin)
-        result = open_match(self, memory, &one->match);
-    else if (!self->thin_match)
-        result = open_match(self, NULL, &self->thin_match);
+    if (!is_thin && !one->is_asking)
+        result = open_match(self, one, memory, &one->match);
+    else if (is_thin && !self->thin_match)
+        result = open_match(self, one, NULL, &self->thin_match);
     if (result != NET_OK) return net_exit_report_setup(result, &self->reporter);
     if (!one->transport && client_program_open_transport(self, index, &one->transport) != NET_OK)
         return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "cannot open a socket: %s",
@@ -206,7 +265,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .match = is_thin ? self->thin_match : one->match,
         .is_thin = is_thin,
         .transport = one->transport,
-        .address = self->config.address,
+        .address = client_player_address(self, index),
         .name = one->name,
         .is_bot = is_bot,
         .is_spectator = is_spectator,
@@ -217,7 +276,9 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .solo = self->parts->solo,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
-        .stepped = self->config.record && index == 0 ? self->parts->record_step : NULL,
+        .stepped = self->config.record && index == 0 && one->transfers.count == 0
+                       ? self->parts->record_step
+                       : NULL,
         .stepped_context = self,
         .session_trace = self->session_trace ? net_host_write_trace : NULL,
         .session_trace_context = self->session_trace,
@@ -237,7 +298,7 @@ int client_players_open(client_program* self, const client_eyes* eyes, uint32_t 
     if (!self->players)
         BASE_ARRAY_RESERVE(&self->owner.allocator, self->players, self->player_capacity,
                            self->player_count);
-    self->wants_reload = false;
+    self->wants_reload = self->wants_follow = false;
     self->loop.socket_count = 0;
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++)
@@ -251,10 +312,16 @@ static void close_player(client_program* self, client_player* one) {
     one->watched = self->wants_reload && one->client ? net_client_watched(one->client) : 0;
     net_client_destroy(one->client);
     one->client = NULL;
-    if (!self->wants_reload && one->transport) one->transport->ops->destroy(one->transport);
+    const bool is_there = self->wants_reload && !(self->wants_follow && one->has_eyes);
+    if (!is_there && one->transport) one->transport->ops->destroy(one->transport);
+    if (!is_there) one->transport = NULL;
     if (one == &self->players[count_worlds(self)]) net_match_destroy(self->thin_match);
-    net_match_destroy(one->match);
+    if (one->match != self->like) net_match_destroy(one->match);
     one->match = NULL;
+    if (one == self->players) {
+        net_match_destroy(self->like);
+        self->like = NULL;
+    }
     base_release(&self->owner.allocator, one->memory, sizeof *one->memory);
     one->memory = NULL;
 }
@@ -271,6 +338,12 @@ void client_players_close(client_program* self) {
     self->player_capacity = 0;
     self->player_count = 0;
     self->loop.socket_count = 0;
+}
+
+static void gather_all(client_program* self) {
+    self->loop.socket_count = 0;
+    for (uint32_t i = 0; i < self->player_count; i++)
+        client_program_gather(&self->loop, self->players[i].transport);
 }
 
 int client_players_join(client_program* self, const client_eyes* eyes) {
@@ -290,24 +363,8 @@ int client_players_join(client_program* self, const client_eyes* eyes) {
     memmove(grown + index, grown + index + 1, behind * sizeof *grown);
     self->config.people--;
     self->player_count--;
-    self->loop.socket_count = 0;
-    for (uint32_t i = 0; i < self->player_count; i++)
-        client_program_gather(&self->loop, grown[i].transport);
+    gather_all(self);
     return code;
-}
-
-bool client_players_service(client_program* self, uint64_t now_us) {
-    bool is_any_left = false;
-    BASE_ASSERT(self->player_count > 0);
-    net_sentry_busy(self->sentry);
-    for (uint32_t i = 0; i < self->player_count; i++) {
-        net_client_service(self->players[i].client, now_us);
-        if (net_client_get_phase(self->players[i].client) != NET_CLIENT_ENDED) is_any_left = true;
-        if (net_client_get_end(self->players[i].client) == NET_CLIENT_END_EXCHANGED)
-            self->wants_reload = true;
-    }
-    net_sentry_rest(self->sentry);
-    return is_any_left && !self->wants_reload;
 }
 
 // Each player's clock follows its own queue of inputs on the server. Without slack many bots would
@@ -385,19 +442,111 @@ void client_players_run(client_program* self) {
 }
 
 // Print the line of one client. @return its exit code; the highest code of all clients wins.
-static int finish_player(client_program* self, client_player* one,
-                         uint64_t dropped[NET_DROP_COUNT]) {
+static int finish_player(client_program* self, uint32_t index) {
+    client_player* one = &self->players[index];
     net_client_end end = net_client_get_end(one->client);
     if (end == NET_CLIENT_END_REFUSED) return report_refused(self, one->client);
-    if (end == NET_CLIENT_END_UNREACHABLE) return report_unreachable(self, one->client);
+    if (end == NET_CLIENT_END_UNREACHABLE) return report_unreachable(self, index, one->client);
     net_client_report report = net_client_get_report(one->client);
     if (report.client == 0) return NET_EXIT_CLEAN; // the client left before the welcome
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
-        dropped[i] += report.dropped[i];
+        self->dropped[i] += report.dropped[i];
     char line[NET_CLIENT_LINE_BYTES];
-    if (net_client_line(one->client, line, sizeof line)) puts(line);
+    if (net_client_line(one->client, line, sizeof line)) {
+        fputs(line, stdout);
+        if (one->transfers.count > 0) printf(" transfers=%" PRIu64, one->transfers.count);
+        putchar('\n');
+    }
     if (report.differs) return NET_EXIT_DIFFERS;
     return end == NET_CLIENT_END_LOST ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
+}
+
+// ---- transfers ----
+
+// Begin to go on where the server sent it. @return false: it stays.
+static bool begin_transfer(client_program* self, uint32_t index, uint64_t now_us) {
+    client_player* one = &self->players[index];
+    const net_transfer* to = net_client_get_transfer(one->client);
+    one->is_stuck = !to || !net_transfers_follow(&one->transfers, now_us);
+    if (to && one->is_stuck)
+        base_report(&self->reporter, NULL, 0, "%s was sent on %u times in a minute: it stays",
+                    one->name, NET_TRANSFERS_MAX);
+    if (one->is_stuck) return false;
+    if (index == 0 && self->config.record) (void)self->parts->close_record(self);
+    const int code = finish_player(self, index);
+    if (code > self->code) self->code = code;
+    (void)base_text_copy(one->address, sizeof one->address, to->address);
+    one->has_token = net_token_parse(to->token, &one->token) == NET_OK;
+    one->has_secret = false;
+    return true;
+}
+
+static bool find_next_game(client_program* self, client_player* one) {
+    const char* game = net_client_refusal_game(one->client);
+    if (net_client_get_end(one->client) == NET_CLIENT_END_REFUSED && net_module_name_is_valid(game))
+        one->module = find_game(self, game);
+    else
+        one->module = NULL;
+    one->is_stuck = one->module == NULL; // what went wrong is reported at its end
+    return !one->is_stuck;
+}
+
+// A player that no one sees goes on by itself: it asks that server for its game, then plays there.
+static void follow(client_program* self, uint32_t index, uint64_t now_us) {
+    client_player* one = &self->players[index];
+    if (one->is_stuck || index >= count_worlds(self)) return;
+    if (one->is_asking ? !find_next_game(self, one) : !begin_transfer(self, index, now_us)) return;
+    const client_player before = *one;
+    one->is_asking = !before.is_asking;
+    one->client = NULL;
+    one->match = NULL;
+    one->transport = NULL;
+    const int code = open_player(self, index, NULL);
+    if (code == NET_EXIT_CLEAN) {
+        net_client_destroy(before.client);
+        if (before.match != self->like) net_match_destroy(before.match);
+        before.transport->ops->destroy(before.transport);
+    } else { // there is no memory or no socket: it ends as it does at the start
+        net_match_destroy(one->match);
+        if (one->transport) one->transport->ops->destroy(one->transport);
+        *one = before;
+        self->has_failed = true;
+        self->code = code;
+    }
+    gather_all(self);
+}
+
+// Those who see something share the picture: they go on together.
+static void follow_seen(client_program* self, uint64_t now_us) {
+    uint32_t seen = 0, sent = 0;
+    for (uint32_t i = 0; i < self->player_count; i++) {
+        seen += self->players[i].has_eyes;
+        sent += self->players[i].has_eyes && net_client_get_transfer(self->players[i].client);
+    }
+    if (seen == 0 || sent < seen || self->wants_reload) return;
+    bool are_on_way = true;
+    for (uint32_t i = 0; i < seen; i++)
+        are_on_way = !self->players[i].is_stuck && begin_transfer(self, i, now_us) && are_on_way;
+    self->wants_reload = self->wants_follow = are_on_way;
+}
+
+bool client_players_service(client_program* self, uint64_t now_us) {
+    bool is_any_left = false;
+    BASE_ASSERT(self->player_count > 0);
+    net_sentry_busy(self->sentry);
+    for (uint32_t i = 0; i < self->player_count && !self->has_failed; i++) {
+        client_player* one = &self->players[i];
+        net_client_service(one->client, now_us);
+        if (net_client_get_phase(one->client) == NET_CLIENT_ENDED && !one->has_eyes)
+            follow(self, i, now_us);
+        if (net_client_get_phase(one->client) != NET_CLIENT_ENDED) is_any_left = true;
+        if (net_client_get_end(one->client) != NET_CLIENT_END_EXCHANGED) continue;
+        self->wants_reload = true;
+        if (!self->reloaded) self->reloaded = one->module ? one->module : self->module;
+    }
+    follow_seen(self, now_us);
+    net_sentry_rest(self->sentry);
+    return is_any_left && !self->wants_reload && !self->has_failed;
 }
 
 static bool write_world(void* context, void* file) {
@@ -410,11 +559,11 @@ static bool write_world(void* context, void* file) {
 int client_players_finish(client_program* self) {
     int code = NET_EXIT_CLEAN;
     if (self->config.record) code = self->parts->close_record(self);
-    uint64_t dropped[NET_DROP_COUNT] = {0};
+    if (self->code > code) code = self->code;
     BASE_ASSERT(self->player_count > 0);
     finish_sending(&self->loop);
     for (uint32_t i = 0; i < self->player_count; i++) {
-        int one = finish_player(self, &self->players[i], dropped);
+        int one = finish_player(self, i);
         if (one > code) code = one;
     }
     const char* file = self->config.dump_world;
@@ -423,6 +572,6 @@ int client_players_finish(client_program* self) {
         bool is_written = net_host_write_file(file, write_world, first, &self->reporter);
         if (!is_written && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     }
-    net_host_report_dropped(dropped, NULL, &self->reporter);
+    net_host_report_dropped(self->dropped, NULL, &self->reporter);
     return code;
 }

@@ -23,8 +23,18 @@ typedef struct client_player {
     uint32_t watched; ///< of a spectator that comes back
     bool has_secret;  ///< another version of the game goes on: this player comes back with it
     uint8_t secret[NET_RESUME_BYTES];
-    uint64_t ticks; ///< ticks since the first state of the match came
+    uint64_t ticks;     ///< ticks since the first state of the match came
+    net_module* module; ///< the program's; NULL: its first one
+    bool has_eyes;      ///< it is not alone: with them it goes on to another match
+    bool is_asking;     ///< which game the server runs where it goes on
+    bool is_stuck;      ///< it cannot go on
+    net_transfers transfers;
+    char address[NET_TRANSFER_ADDRESS_BYTES]; ///< after a transfer, as
+    net_token token;
+    bool has_token;
 } client_player;
+
+#define CLIENT_GAMES_MAX 16u ///< that players of one process go on to
 
 typedef struct client_local client_local;   ///< local.c
 typedef struct client_faults client_faults; ///< show_picture.c
@@ -41,6 +51,14 @@ typedef struct client_program {
     client_faults* faults; ///< for its window; NULL: there is none
     bool wants_reload; ///< the server goes on with another version of the game: close the players,
                        ///< then client_program_reload, then open them again
+    bool wants_follow; ///< with wants_reload: who sees something goes on to another match
+    net_module* reloaded;                ///< with wants_reload: another version of this game
+    net_module* games[CLIENT_GAMES_MAX]; ///< besides `module`, that players went on to
+    uint32_t game_count;
+    net_match* like; ///< of the first player: other matches of its game have its schema
+    int code;        ///< the worst exit code of the sessions that players went on from
+    bool has_failed; ///< so the program ends
+    uint64_t dropped[NET_DROP_COUNT];   ///< of all sessions that are over
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     net_host_tokens tokens;
     net_match* thin_match;  ///< of all thin bots; NULL: there are none
@@ -73,9 +91,15 @@ BASE_MUST_USE net_result client_program_open_transport(const client_program* pro
                                                        uint32_t index, net_transport** transport);
 /// From now on the loop waits for the sockets of `transport` too.
 void client_program_gather(net_loop* loop, net_transport* transport);
-/// Go on with the game's files as they are now. The players are closed.
+/// Go on with the game's files as they are now, or with wants_follow with the game of the server to
+/// which the first player goes. The players are closed. `idle` as above.
 /// @return as above.
-BASE_MUST_USE int client_program_reload(client_program* program);
+BASE_MUST_USE int client_program_reload(client_program* program, bool (*idle)(void* context),
+                                        void* context);
+/// Close its games.
+void client_program_close_games(client_program* program);
+/// Where a player plays.
+const char* client_player_address(const client_program* program, uint32_t index);
 
 /// Is player `index` played by a person at the window?
 bool client_player_is_person(const client_program* program, uint32_t index);

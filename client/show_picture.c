@@ -142,7 +142,7 @@ static const char* title_of(const show* on) {
 static void draw_session(show* on, const net_draw* draw, float width, float height,
                          bool has_picture) {
     const net_client* client = find_worst(on);
-    const char* address = on->program->config.address;
+    const char* address = client_player_address(on->program, 0);
     net_client_meter meter;
     switch (net_client_get_phase(client)) {
     case NET_CLIENT_CONNECTING:
@@ -333,7 +333,10 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
     client_draw_canvas_size(client_window_canvases(on->window), CLIENT_CANVAS_SCREEN, &width,
                             &height);
-    if (what == SHOW_CONNECTING) {
+    if (what == SHOW_CONNECTING && on->program->wants_follow) {
+        client_screen_going_on(&draw, width, height, client_player_address(on->program, 0),
+                               draw.time_s);
+    } else if (what == SHOW_CONNECTING) {
         client_screen_connecting(&draw, width, height, on->program->config.address, title_of(on),
                                  draw.time_s);
     } else if (what == SHOW_ENDED) {

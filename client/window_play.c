@@ -96,7 +96,7 @@ static int open_session(show* on) {
     on->feed = (client_feed){0};
     on->panel = (client_panel){0};
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
-                           game->title, program->config.address);
+                           game->title, client_player_address(program, 0));
     on->sound = client_sound_create(NULL, program->module, (uint32_t)program->config.volume,
                                     &program->reporter);
     return show_open_people(on);
@@ -147,7 +147,12 @@ static int play_once(show* on) {
         if (on->program->wants_reload) {
             close_session(on);
             if (!on->program->local) client_window_clear_faults(on->program->faults);
-            return client_program_reload(on->program);
+            code = client_program_reload(on->program, idle, on);
+            if (code == NET_EXIT_CLEAN) return code;
+            on->program->wants_reload = on->program->wants_follow = false;
+            client_players_close(on->program);
+            if (on->is_interactive && !on->is_leaving) show_end(on);
+            return code;
         }
         shoot_last(on);
         code = client_players_finish(on->program);
@@ -176,8 +181,7 @@ static int play_chosen(show* on) {
         const int code = show_choose_server(on);
         if (code != NET_EXIT_CLEAN || on->is_leaving) return code;
         (void)play(on);
-        net_host_close_game(program->module);
-        program->module = NULL;
+        client_program_close_games(program);
         if (on->is_closed) return NET_EXIT_CLEAN;
         on->is_leaving = on->wants_again = on->has_help = false;
         on->playing_us = 0;

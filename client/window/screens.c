@@ -136,6 +136,11 @@ void client_screen_connecting(const net_draw* draw, float width, float height, c
     waiting_card(draw, width, height, headline, address, "Esc: leave", time_s);
 }
 
+void client_screen_going_on(const net_draw* draw, float width, float height, const char* address,
+                            double time_s) {
+    waiting_card(draw, width, height, "Going on to another match", address, "Esc: leave", time_s);
+}
+
 void client_screen_waiting(const net_draw* draw, float width, float height, const char* game,
                            double time_s) {
     waiting_card(draw, width, height, "Waiting for players", game,

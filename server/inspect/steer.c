@@ -210,6 +210,24 @@ static void run_kick(server_subject* subject, const server_request* request) {
         base_json_write(request->answer->json, "{kicked=%ju}", client);
 }
 
+static void run_transfer(server_subject* subject, const server_request* request) {
+    const char *token = server_request_find(request, "token"),
+               *page = server_request_find(request, "page");
+    uint64_t client = 0;
+    if (!server_request_number(request, "client", 1, UINT32_MAX, &client)) return;
+    const net_result result = net_server_transfer(
+        subject->server, (uint32_t)client, server_request_find(request, "address"),
+        token ? token : "", page ? page : "", "the operator wants it so");
+    if (result == NET_ERR_CLOSED)
+        server_refuse(request, 404, "there is no client %" PRIu64 " with a connection", client);
+    else if (result != NET_OK)
+        server_refuse(request, 400,
+                      "an address is HOST:PORT, a token as shoal-server token makes "
+                      "it, a page http://... or https://...");
+    else
+        base_json_write(request->answer->json, "{transferred=%ju}", client);
+}
+
 // "3 bad words": the player's number of the token, else the address. Else a line of a file of bans.
 static bool read_ban(const server_subject* subject, const server_request* request, net_ban* ban) {
     const char *who = server_request_find(request, "who"),
@@ -262,6 +280,8 @@ static void run_unban(server_subject* subject, const server_request* request) {
 static const server_verb verbs[] = {
     {"kick", "client [reason...]", "end the session of a client", SERVER_OPERATOR, true, 0,
      run_kick},
+    {"transfer", "client address [token] [page]", "send a client to another match", SERVER_OPERATOR,
+     true, 0, run_transfer},
     {"ban", "who [rest...]", "ban a client by its number, or: address A/BITS, player N, key N",
      SERVER_OPERATOR, true, 0, run_ban},
     {"unban", "who [rest...]", "remove a ban: address A/BITS, player N, key N", SERVER_OPERATOR,

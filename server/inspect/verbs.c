@@ -146,7 +146,9 @@ static void note(const server_subject* subject, const server_request* request) {
     char text[BASE_REPORT_BYTES_MAX] = "";
     size_t size = 0;
     for (uint32_t i = 0; i < request->argument_count && size < sizeof text; i++) {
-        (void)base_text_format(text + size, sizeof text - size, " %s", request->values[i]);
+        const bool is_secret = strcmp(request->names[i], "token") == 0;
+        (void)base_text_format(text + size, sizeof text - size, " %s",
+                               is_secret ? "TOKEN" : request->values[i]);
         size += strlen(text + size);
     }
     base_report(subject->reporter, NULL, 0, "note: operator: %s%s", request->verb, text);

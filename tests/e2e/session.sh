@@ -124,6 +124,70 @@ case_nobody_answers_within_five_seconds() {
     stop server
 }
 
+# there NAME GAME: a server of a game with a key of its own; $address gets its address.
+there() {
+    run_to 0 keygen shoal-server keygen keys
+    played=$2 serve "$1" --key-file keys --log "$1.slog"
+}
+
+# A player without a host: an operator sends it from breakout to arena and back. What is left and what is come to have equal worlds.
+case_a_player_goes_on_to_another_match_and_back() {
+    local here
+    serve here --control here.sock --log here.slog
+    here=$address
+    there there arena
+    address=$here enters client trace.txt --bots 2
+    for id in 1 2; do
+        await "client $id" has_said here.err "client $id .* joined"
+        run_to 0 token shoal-server token --key-file keys --player 7$id
+        run_to 0 ctl shoal-ctl --socket here.sock transfer $id "$address" "$(cat token.out)"
+    done
+    says here.err '^note: operator: transfer 1 127.0.0.1:[0-9]+ TOKEN$'
+    await "both there" has_said there.err 'client 2 .* joined'
+    await "a tick there" has_lines client.out '^client .* end=transferred transfers=1$' 2
+    stop client here there
+    says here.err '^note: client [12] "bot-[12]" left for another match$'
+    has_lines client.out '^client id=[12] .* end=left transfers=1$' 2 || fail "not both left"
+    has_lines here.out '^peer id=[12] .* end=transferred$' 2 || fail "not both were sent"
+    verifies here.slog here
+    verifies there.slog there
+}
+
+# The token is of another key: the client says so, and the match that it left has it no more.
+case_a_transfer_with_a_wrong_token_ends_there() {
+    local here
+    serve here --control here.sock --log none
+    here=$address
+    there there breakout
+    run_to 0 keygen shoal-server keygen other
+    run_to 0 token shoal-server token --key-file other --player 7
+    address=$here enters client trace.txt --bots 1
+    run_to 0 ctl shoal-ctl --socket here.sock transfer 1 "$address" "$(cat token.out)"
+    ends_with 6 client
+    says client.err "^error: $address: the server does not know this token"
+    run_to 1 ctl shoal-ctl --socket here.sock transfer 1 "$address"
+    stop here there
+}
+
+# Two matches that send a client to and fro: it follows six times in a minute.
+case_two_matches_play_no_ping_pong() {
+    local one two to i
+    serve one --control one.sock --log none
+    one=$address
+    serve two --control two.sock --log none
+    two=$address
+    address=$one enters client trace.txt --bots 1
+    for ((i = 0; i < 7; i++)); do
+        if ((i % 2)); then at=two to=$one; else at=one to=$two; fi
+        await "client at $at" has_lines $at.err 'client .* joined' $((i / 2 + 1))
+        until "$bin/shoal-ctl" --socket $at.sock transfer $((i / 2 + 1)) "$to" >>ctl.out 2>&1; do rest 0.02; done
+    done
+    ends_with 0 client
+    says client.err 'bot-1 was sent on 6 times in a minute: it stays$'
+    has_lines client.out '^client id=[1-4] .* end=transferred transfers=[1-6]$' 7 || fail "not seven matches"
+    stop one two
+}
+
 case_a_full_server_refuses() {
     serve server --max-clients 1 --log none
     enters first first.txt --bots 1
