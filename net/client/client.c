@@ -169,7 +169,8 @@ bool net_client_take_secret(net_client* client, uint8_t* secret) {
     return true;
 }
 const net_transfer* net_client_get_transfer(const net_client* client) {
-    return client->end == NET_CLIENT_END_TRANSFERRED ? &client->transfer : NULL;
+    const bool is_over = client->phase == NET_CLIENT_ENDED;
+    return is_over && client->end == NET_CLIENT_END_TRANSFERRED ? &client->transfer : NULL;
 }
 ecs_tick net_client_tick_newest(const net_client* client) {
     return client->mirror ? net_mirror_tick(client->mirror) : 0;
