@@ -35,6 +35,7 @@ int server_program_make_match(server_program* self, const base_option_list* more
     config.role = NET_ROLE_SERVER;
     config.seed = self->config.seed;
     config.tick_rate_hz = (uint32_t)self->config.tick_rate_hz;
+    config.is_hosted = self->is_hosted;
     for (uint32_t k = 0; k < BASE_COUNT(lists) && lists[k]; k++)
         for (uint32_t i = 0; i < lists[k]->count; i++)
             if (net_match_setting_apply(&config, lists[k]->values[i], game) != NET_OK)
@@ -163,6 +164,8 @@ static int open_server(server_program* self) {
         .tap = self->tap,
         .is_following = self->ticks != NULL,
         .clock_us = net_loop_now_us,
+        .admit = self->admit,
+        .admit_context = self,
         .session_trace = self->session_trace || shows_sessions(self) ? trace_session : NULL,
         .session_trace_context = self,
     };

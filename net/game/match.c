@@ -158,7 +158,12 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
                                           .end_match = end_match,
                                           .drop_player = drop_player,
                                           .save_log = save_log,
-                                          .player_name = net_match_find_name};
+                                          .player_name = net_match_find_name,
+                                          .publish = net_match_publish,
+                                          .open = net_match_open,
+                                          .result = net_match_result,
+                                          .transfer = net_match_transfer,
+                                          .keep_record = net_match_keep_record};
     if (!match->game->is_rewinding) return NET_OK;
     match->rewind = net_rewind_create(&match->owner.allocator, net_schema_rows(match->schema),
                                       match->world, match->config.tick_rate_hz);
@@ -311,6 +316,8 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     if (reporter) match->reporter = *reporter;
     match->dt = 1.0f / (float)config->tick_rate_hz;
     match->requests.allocator = &match->owner.allocator;
+    if (config->is_hosted)
+        match->told = base_allocate_zero(&match->owner.allocator, sizeof *match->told);
     match->unseen = net_match_draw_nothing(match);
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
@@ -406,7 +413,9 @@ void net_match_step_at(net_match* match, ecs_tick tick) {
     const ecs_step step = {.tick = tick, .dt = match->dt, .user = &match->unseen};
     // Before each tick, so that a loader of the game that counts on it is the same in a replay.
     (void)ecs_loading_poll(match->world);
+    match->stepping = tick;
     ecs_world_step(match->world, &step);
+    match->stepping = 0;
     if (match->rewind) net_rewind_step(match->rewind, match->world, tick, match->config.workers);
 }
 
@@ -518,6 +527,7 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
         base_bytes_write(bytes, one->input, input_bytes);
         save_request(match, one->client, bytes);
     }
+    net_match_save_told(match, bytes);
     ecs_resources_save(match->world, bytes);
     // The length comes first. The rewind is restored after the world, and the restore of a world
     // uses all bytes that are left.
@@ -560,7 +570,7 @@ static net_result restore_players(net_match* match, base_reader* bytes, bool* ha
         if (result != NET_OK) return result;
     }
     match->player_count = count;
-    return NET_OK;
+    return net_match_restore_told(match, bytes) ? NET_OK : NET_ERR_MALFORMED;
 }
 
 // The next `size` bytes; none when fewer are left.
@@ -629,6 +639,7 @@ static void take_players(net_match* match, const net_match* from) {
         const net_interest_request* kept = &from->requests.kept[i];
         *net_interest_requests_add(&match->requests, kept->client) = *kept;
     }
+    net_match_copy_told(match, from);
 }
 
 // Its own state, when both modules know of one.

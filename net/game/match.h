@@ -25,6 +25,11 @@ typedef struct net_rewind_stats {
     uint64_t behind; ///< older than NET_REWIND_MS_MAX: moved to that
 } net_rewind_stats;
 
+/// Who a player is, for a host.
+typedef struct net_player_kept {
+    uint64_t player_id, record_version; ///< of its join
+} net_player_kept;
+
 /// A client that plays.
 typedef struct net_player {
     uint32_t client;
@@ -38,7 +43,8 @@ typedef struct net_player {
     uint64_t seen;         ///< that moment, in ticks * 256
     uint32_t input_number; ///< of the newest input of its client that a tick had
     uint32_t event_number; ///< of the newest reliable event
-    bool is_refused;       ///< `end` was decided within its player_join
+    net_player_kept kept;
+    bool is_refused; ///< `end` was decided within its player_join
     net_match_end end;
     _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
 } net_player;
@@ -66,8 +72,11 @@ struct net_match {
     uint32_t client_last; ///< highest number that ever joined
     net_rewind* rewind;   ///< NULL: the module does not rewind
     net_rewind_stats rewind_stats;
-    uint32_t joining;        ///< the client whose player_join runs; 0: none
-    net_match_end join_end;  ///< of that client
+    uint32_t joining;       ///< the client whose player_join runs; 0: none
+    net_match_end join_end; ///< of that client
+    net_player_kept joins_as;
+    ecs_tick stepping;       ///< the tick that runs; 0: none
+    net_match_told* told;    ///< NULL: there is no host
     net_match_end end;       ///< of the match
     bool has_other_settings; ///< an operator changed them; `first_settings` are those of the start
     double first_settings[NET_SETTINGS_MAX];
@@ -114,6 +123,18 @@ BASE_MUST_USE net_result net_match_pack_sight(net_match* match, const net_sight*
 /// aligned to 16. @return false: malformed, or the module refuses it.
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
                       void* payload);
+
+// Services for matches with a host, and what they leave in saves (match_host.c).
+bool net_match_publish(void* match, const char* key, const char* value);
+void net_match_open(void* match, bool is_open);
+bool net_match_result(void* match, const void* bytes, size_t size);
+bool net_match_transfer(void* match, uint32_t client, const char* to, const void* bytes,
+                        size_t size);
+bool net_match_keep_record(void* match, uint32_t client, const void* bytes, size_t size);
+void net_match_save_told(const net_match* match, base_bytes* bytes);
+/// After the players. @return false: no match writes such bytes.
+BASE_MUST_USE bool net_match_restore_told(net_match* match, base_reader* bytes);
+void net_match_copy_told(net_match* match, const net_match* from);
 
 // A save has the settings when an operator changed them.
 const char* net_match_find_name(void* match, uint32_t client); ///< player_name of a module

@@ -30,6 +30,8 @@ void net_match_join(net_match* match, const net_game_player* player) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER && player->name);
     BASE_ASSERT(player->client > match->client_last && player->user_bytes <= NET_USER_BYTES_MAX);
+    BASE_ASSERT(player->record_bytes <= NET_RECORD_BYTES_MAX &&
+                player->transfer_bytes <= NET_TRANSFER_BYTES_MAX);
     match->client_last = player->client;
     BASE_ARRAY_RESERVE(&match->owner.allocator, match->players, match->player_capacity,
                        match->player_count + 1);
@@ -37,6 +39,7 @@ void net_match_join(net_match* match, const net_game_player* player) {
     joined.size_bytes = sizeof joined;
     match->joining = joined.client;
     match->join_end = (net_match_end){0};
+    match->joins_as = (net_player_kept){player->player_id, player->record_version};
     ecs_running_call("player_join");
     ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
     ecs_running_call(NULL);
@@ -46,6 +49,7 @@ void net_match_join(net_match* match, const net_game_player* player) {
     added->client = player->client;
     added->entity = entity;
     added->is_bot = player->is_bot;
+    added->kept = match->joins_as;
     added->end = match->join_end;
     added->is_refused = match->join_end.is_decided;
     (void)base_text_copy(added->name, sizeof added->name, player->name);

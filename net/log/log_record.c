@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum {
-    ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64,
+    ITEM_BYTES_MAX =
+        NET_EVENT_PAYLOAD_BYTES_MAX + NET_RECORD_BYTES_MAX + NET_TRANSFER_BYTES_MAX + 96,
     TAG_TICK = 1,
     TAG_CHANGES = 5,
     TAG_EVENTS = 6,
@@ -47,22 +48,30 @@ typedef struct field_row {
 
 #define ITEM(id, form, member)                                                                     \
     { id, FORM_##form, offsetof(net_log_item, member), sizeof((net_log_item*)0)->member }
-#define PAYLOAD(id, max)                                                                           \
-    { id, FORM_BYTES, offsetof(net_log_item, payload), max }
+#define BYTES(id, member, max)                                                                     \
+    { id, FORM_BYTES, offsetof(net_log_item, member), max }
+#define PAYLOAD(id, max) BYTES(id, payload, max)
 #define RECORD(id, form, member)                                                                   \
     { id, FORM_##form, offsetof(net_log_record, member), UINT32_MAX }
 
 _Static_assert(offsetof(net_log_item, payload_bytes) ==
                        offsetof(net_log_item, payload) + sizeof(uint8_t*) &&
+                   offsetof(net_log_item, record_bytes) ==
+                       offsetof(net_log_item, record) + sizeof(uint8_t*) &&
+                   offsetof(net_log_item, transfer_bytes) ==
+                       offsetof(net_log_item, transfer) + sizeof(uint8_t*) &&
                    offsetof(net_log_record, changes_bytes) ==
                        offsetof(net_log_record, changes) + sizeof(uint8_t*),
                "FORM_BYTES");
 
 // By kind; a server's event is written as a client's. In the order in which they are written.
-static const field_row item_fields[][6] = {
+static const field_row item_fields[][10] = {
     [NET_LOG_ITEM_LEAVE] = {ITEM(1, U32, client), ITEM(2, U32, reason)},
     [NET_LOG_ITEM_JOIN] = {ITEM(1, U32, client), ITEM(2, TEXT, name), ITEM(3, FLAG, is_bot),
-                           ITEM(4, U64, player_id), PAYLOAD(5, NET_USER_BYTES_MAX)},
+                           ITEM(4, U64, player_id), PAYLOAD(5, NET_USER_BYTES_MAX),
+                           ITEM(6, FLAG, has_record), ITEM(7, U64, record_version),
+                           BYTES(8, record, NET_RECORD_BYTES_MAX),
+                           BYTES(9, transfer, NET_TRANSFER_BYTES_MAX)},
     [NET_LOG_ITEM_EVENT] = {ITEM(1, U32, client), ITEM(2, U32, message), ITEM(3, U32, target),
                             PAYLOAD(4, NET_EVENT_PAYLOAD_BYTES_MAX), ITEM(5, U32, number)},
     [NET_LOG_ITEM_INPUT] = {ITEM(1, U32, client), ITEM(2, U32, number),
@@ -115,13 +124,18 @@ static bool read_field(const field_row* fields, const proto_pb_field* field, voi
     return true;
 }
 
+static uint32_t bytes_at(const uint8_t* place) {
+    return *(const uint32_t*)(const void*)(place + sizeof(uint8_t*));
+}
+
 static void write_fields(const field_row* of, const net_log_item* item, proto_pb_writer* to) {
     for (; of->form; of++) {
         const uint8_t* place = (const uint8_t*)item + of->at;
         if (of->form == FORM_TEXT)
             proto_pb_write_text(to, of->id, (const char*)place);
-        else if (of->form == FORM_BYTES && item->payload_bytes > 0)
-            proto_pb_write_bytes(to, of->id, item->payload, item->payload_bytes);
+        else if (of->form == FORM_BYTES && bytes_at(place) > 0)
+            proto_pb_write_bytes(to, of->id, *(const uint8_t* const*)(const void*)place,
+                                 bytes_at(place));
         else if (of->form != FORM_BYTES)
             proto_pb_write_number(to, of->id,
                                   of->form == FORM_FLAG  ? *(const bool*)place
@@ -253,7 +267,13 @@ static net_log_item join_item(const net_game_player* join) {
                          .is_bot = join->is_bot,
                          .player_id = join->player_id,
                          .payload = join->user_data,
-                         .payload_bytes = join->user_bytes};
+                         .payload_bytes = join->user_bytes,
+                         .has_record = join->has_record,
+                         .record_version = join->record_version,
+                         .record = join->record,
+                         .record_bytes = join->record_bytes,
+                         .transfer = join->transfer,
+                         .transfer_bytes = join->transfer_bytes};
     bool is_whole = base_text_copy(item.name, sizeof item.name, join->name);
     BASE_ASSERT(is_whole);
     return item;
@@ -571,6 +591,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
                                  config->module->pack_bytes);
         proto_pb_write_fixed64(&wire, FIELD_FEATURES,
                                (has_views ? NET_LOG_FEATURE_VIEWS : 0) |
+                                   (config->is_hosted ? NET_LOG_FEATURE_HOSTED : 0) |
                                    (has_pack ? NET_LOG_FEATURE_FILES : 0));
         *has_values = wants_values && much == DETAIL_ALL;
         if (*has_values) proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, NET_LOG_ROW_CODE);
@@ -658,7 +679,8 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 // Must-understand bits that this reader understands.
 #define FEATURES_KNOWN                                                                             \
     (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_CONTROLS |                  \
-     NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN | NET_LOG_FEATURE_FILES)
+     NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN | NET_LOG_FEATURE_FILES |                       \
+     NET_LOG_FEATURE_HOSTED)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
@@ -722,6 +744,7 @@ net_result net_log_header_read(net_log_info* info, const void* data, size_t size
     while (proto_pb_next(&reader, &field))
         if (!read_info_field(&field, info)) return NET_ERR_DAMAGED;
     info->is_seen = (demand->features & NET_LOG_FEATURE_SEEN) != 0;
+    info->is_hosted = (demand->features & NET_LOG_FEATURE_HOSTED) != 0;
     bool is_right = !reader.failed && info->game[0] != 0 &&
                     info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
                     info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&

@@ -48,6 +48,12 @@ typedef struct net_log_item {
     ecs_entity target;
     const uint8_t* payload; ///< never NULL
     uint32_t payload_bytes;
+    bool has_record; ///< from here on: JOIN, as net_game_player
+    uint64_t record_version;
+    const uint8_t* record;
+    uint32_t record_bytes;
+    const uint8_t* transfer;
+    uint32_t transfer_bytes;
 } net_log_item;
 
 /// A checked record. Pointers borrow from its bytes.
@@ -163,6 +169,7 @@ enum {
 #define NET_LOG_FEATURE_RELOAD UINT64_C(16)  ///< the game is another version from here on
 #define NET_LOG_FEATURE_SEEN UINT64_C(32)    ///< a client's record of what it saw
 #define NET_LOG_FEATURE_FILES UINT64_C(64)   ///< the game has files: they are in the header
+#define NET_LOG_FEATURE_HOSTED UINT64_C(128) ///< the match has a host: joins may have records
 
 /// Pack the Header of a match. When the whole schema does not fit a
 /// record, templates, then fields are left out. *has_values, if it is set, says that states

@@ -80,6 +80,12 @@ static void net_log_json_payload(net_log_json* self, const net_log_item* item) {
     base_json_hex(&self->text, item->payload, item->payload_bytes);
 }
 
+static void json_bytes(net_log_json* self, const char* name, const void* bytes, uint32_t size) {
+    if (size == 0) return;
+    base_json_write(&self->text, "%s=", name);
+    base_json_hex(&self->text, bytes, size);
+}
+
 // Append the members of an item.
 static void json_item(net_log_json* self, const net_log_item* item) {
     if (item->kind != NET_LOG_ITEM_SERVER_EVENT)
@@ -91,9 +97,11 @@ static void json_item(net_log_json* self, const net_log_item* item) {
     case NET_LOG_ITEM_JOIN:
         base_json_write(&self->text, "name=%s is_bot=%i", item->name, item->is_bot);
         if (item->player_id != 0) base_json_write(&self->text, "player_id=%ju", item->player_id);
-        if (item->payload_bytes == 0) break;
-        base_json_write(&self->text, "user_data=");
-        base_json_hex(&self->text, item->payload, item->payload_bytes);
+        json_bytes(self, "user_data", item->payload, item->payload_bytes);
+        if (item->has_record)
+            base_json_write(&self->text, "record_version=%ju", item->record_version);
+        json_bytes(self, "record", item->record, item->record_bytes);
+        json_bytes(self, "transfer", item->transfer, item->transfer_bytes);
         break;
     case NET_LOG_ITEM_INPUT:
         base_json_write(&self->text, "number=%u", item->number);

@@ -73,7 +73,13 @@ static net_result add_join(net_log_entering* self, net_match* match, const net_l
                                            .is_bot = item->is_bot,
                                            .player_id = item->player_id,
                                            .user_data = item->payload,
-                                           .user_bytes = item->payload_bytes};
+                                           .user_bytes = item->payload_bytes,
+                                           .has_record = item->has_record,
+                                           .record_version = item->record_version,
+                                           .record = item->record,
+                                           .record_bytes = item->record_bytes,
+                                           .transfer = item->transfer,
+                                           .transfer_bytes = item->transfer_bytes};
     for (uint32_t i = 0; i <= count; i++) // the items may have moved
         self->joins[i].name = self->join_items[i].name;
     begin->joins = self->joins;
@@ -193,6 +199,7 @@ net_result net_log_match_create(const base_allocator* allocator, const net_log_i
     config.seed = info->seed;
     config.tick_rate_hz = info->tick_rate_hz;
     config.replicated_index_max = info->replicated_index_max;
+    config.is_hosted = info->is_hosted;
     result = apply_settings(info, &config, reporter);
     if (result == NET_OK) result = net_match_create(&config, reporter, match);
     if (result == NET_OK)

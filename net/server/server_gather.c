@@ -70,6 +70,22 @@ static net_game_player describe_player(const net_session* session) {
                              .user_bytes = has_key ? who->user_bytes : 0};
 }
 
+static bool is_admitted(const net_server* server, net_game_player* player) {
+    const net_server_config* config = &server->config;
+    return !config->admit || player->player_id == 0 ||
+           config->admit(config->admit_context, server->now_us, player);
+}
+
+bool net_server_has_unadmitted(const net_server* server) {
+    bool has_some = false;
+    for (const net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!is_accepted(session)) continue;
+        net_game_player player = describe_player(session);
+        has_some |= !is_admitted(server, &player); // all are asked for
+    }
+    return has_some;
+}
+
 static void gather_joins(net_server* server, net_tick_inputs* begin) {
     const uint32_t waiting = net_server_list_sessions(server, is_accepted);
     // No client waits for the first tick of a match.
@@ -77,13 +93,16 @@ static void gather_joins(net_server* server, net_tick_inputs* begin) {
     for (uint32_t i = 0; i < waiting && begin->join_count < allowed; i++) {
         net_session* session = server->joining[i];
         const net_session* const* joined = (const net_session* const*)server->joining;
-        if (has_joined_enough(joined, begin->join_count, session->origin)) continue;
+        net_game_player player = describe_player(session);
+        if (has_joined_enough(joined, begin->join_count, session->origin) ||
+            !is_admitted(server, &player))
+            continue;
         net_session_set_state(server, session, NET_SESSION_PLAYING, "joined");
         session->received_us = session->joined_us = server->now_us;
         BASE_ASSERT(session->client != 0 && !session->out.repl);
         // The first places are the joined ones: each is at or after its place.
         server->joining[begin->join_count] = session;
-        server->joins[begin->join_count++] = describe_player(session);
+        server->joins[begin->join_count++] = player;
         server->counters.joins++;
         net_session_report_joined(server, session);
     }

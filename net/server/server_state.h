@@ -358,6 +358,8 @@ void net_server_close_leavers(net_server* server);
 /// of begin->joins. The rest of a tick's limits waits. Lists of `begin` are the server's, until the
 /// next tick.
 void net_server_gather(net_server* server, net_tick_inputs* begin);
+/// Does a player wait for net_server_config.admit?
+bool net_server_has_unadmitted(const net_server* server);
 /// List the sessions for which `is_listed` into server->joining, by client number: the one that
 /// waits longest comes first. @return how many.
 uint32_t net_server_list_sessions(net_server* server,

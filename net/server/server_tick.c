@@ -344,9 +344,10 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     server->now_us = now_us;
     net_ration_report(&server->ration, now_us);
     const bool is_still = net_server_is_still(server);
-    bool is_beginning = server->phase == NET_SERVER_HOLDING && !server->config.is_following &&
-                        !is_still &&
-                        count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
+    bool is_beginning =
+        server->phase == NET_SERVER_HOLDING && !server->config.is_following && !is_still &&
+        count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min &&
+        !net_server_has_unadmitted(server);
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
     if (server->phase == NET_SERVER_RUNNING && !net_server_is_paused(server) && !is_still &&
         !server->config.is_following) {

@@ -234,6 +234,33 @@ typedef struct net_game_services {
     /// @return The name of a player, of the match and of its replay alike, borrowed until the next
     ///         join or leave; NULL for a client that does not play, and within its player_join.
     const char* (*player_name)(void* context, uint32_t client);
+
+    // ---- for matches of a host (shoal-host) ---- The world does not depend on what becomes of
+    // them, and in a replay nothing does. All but `open` return false when nothing is done: the
+    // match has no host (its log says so, a replay gives the same answer), a text is empty, too
+    // long or no UTF-8, bytes are too many.
+    /// Show a value in lists; a join may ask for it: map, mode. A key has at most
+    /// NET_VALUE_KEY_BYTES - 1 bytes, a value NET_VALUE_BYTES - 1; "" or NULL: it is gone.
+    /// @return false also for a further key when there are NET_VALUES_MAX.
+    bool (*publish)(void* context, const char* key, const char* value);
+    /// May new players come? Seats that are held stay, and who comes back needs none. At first they
+    /// may.
+    void (*open)(void* context, bool is_open);
+    /// The match's result, at most NET_RESULT_BYTES_MAX bytes, for those who run the host.
+    /// @return false also when there is one.
+    bool (*result)(void* context, const void* bytes, size_t size);
+    /// Send a player to another match, by the name of its game or its id: the host finds a seat,
+    /// and the client goes there. At most NET_TRANSFER_BYTES_MAX bytes go along, for the
+    /// player_join there. When the host finds none, the player stays. The newest call of a tick
+    /// counts. @return false also for a client that does not play, or whom nobody knows (player_id
+    /// is 0).
+    bool (*transfer)(void* context, uint32_t client, const char* to, const void* bytes,
+                     size_t size);
+    /// Keep at most NET_RECORD_BYTES_MAX bytes of a player for the next match of this game
+    /// (net_game_player.record), once the log has this tick. Also in player_join and player_leave.
+    /// The newest call counts. When another match of the player kept one in between, that one stays,
+    /// and the operator is informed. @return false as for transfer.
+    bool (*keep_record)(void* context, uint32_t client, const void* bytes, size_t size);
 } net_game_services;
 
 /// A file of the game that is no template: a script, a level.
@@ -285,6 +312,13 @@ typedef struct net_game_player {
     uint64_t player_id;
     const uint8_t* user_data;
     uint32_t user_bytes;
+    // Of a match with a host. As the rest of a join it is in the log.
+    bool has_record; ///< the host answered. false: there is none, or not within NET_RECORD_MS_MAX
+    uint64_t record_version; ///< 0: no record is kept
+    const uint8_t* record;   ///< what keep_record kept
+    uint32_t record_bytes;
+    const uint8_t* transfer; ///< what `transfer` of the match before sent along
+    uint32_t transfer_bytes;
 } net_game_player;
 
 /// What bot_think and human_input get: the client's own world and nothing else. `memory` is

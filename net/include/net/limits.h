@@ -40,6 +40,17 @@ BASE_C_BEGIN
 #define NET_RATE_BYTES_LIMIT 100000000u ///< the highest rate that can be configured
 #define NET_SEND_DIVISOR_MAX 4u
 
+// What a match says to its host, and gets of it.
+#define NET_RECORD_BYTES_MAX 4096u ///< of a player between matches
+#define NET_RECORD_MS_MAX 2000u    ///< a join waits so long for the host
+#define NET_KEPT_S 60u             ///< of match time: a match that continues asks again to keep one
+#define NET_TRANSFER_BYTES_MAX 512u ///< that a game sends along with a player
+#define NET_TRANSFER_TO_BYTES 65u   ///< of a game's or match's name, with the NUL
+#define NET_RESULT_BYTES_MAX 4096u
+#define NET_VALUES_MAX 16u
+#define NET_VALUE_KEY_BYTES 33u ///< with the NUL
+#define NET_VALUE_BYTES 65u     ///< the same
+
 // Clients and sessions.
 #define NET_CLIENTS_MAX 4095u ///< and connections of one transport: ENet's peer ids have 12 bits
 #define NET_LANES_MAX 8u      ///< parts of a transport that threads work on at the same time

@@ -280,6 +280,7 @@ typedef struct net_log_info {
     uint64_t lost_bytes;    ///< at least 1 when something is lost and nothing shows how much
     uint64_t queue_records; ///< recovered from FILE.queue after a crash
     bool is_seen;           ///< a client recorded what it saw: it cannot run again
+    bool is_hosted;         ///< net_match_config.is_hosted
     bool is_closed;         ///< a close record ends it
     bool is_cut;            ///< the tail is torn: the process died while writing
     bool is_damaged;        ///< blocks or segments inside of it are damaged, missing or changed

@@ -193,6 +193,7 @@ typedef struct net_match_config {
     /// one; one thread runs both, and both play on one server. NULL: a schema of its own.
     const struct net_match* like;
     base_workers* workers; ///< threads that help; NULL: the calling thread alone. Borrowed
+    bool is_hosted;        ///< of a server: a host is there (net_match_get_told); its log says so
     /// For net_game_start; NULL: no one asks.
     void (*line)(void* context, const char* file, uint32_t line, bool has_run);
     void* line_context;
@@ -295,6 +296,34 @@ const char* net_match_end_reason(const net_match* match);
 /// Did the module ask to keep the last seconds (net_game_services.save_log) since the last call?
 /// @return true: `name` is what it calls them; may be empty.
 bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]);
+
+/// What the game of a match with a host says to it (net_game_services). It is in saves.
+typedef struct net_match_value {
+    char key[NET_VALUE_KEY_BYTES], value[NET_VALUE_BYTES];
+} net_match_value;
+/// What the host is to do for a player.
+typedef struct net_match_effect {
+    bool is_transfer; ///< else a record is to be kept
+    uint32_t client;
+    uint64_t player_id;
+    uint64_t record_version; ///< of its join
+    ecs_tick tick;           ///< in which the game asked for it
+    char to[NET_TRANSFER_TO_BYTES];
+    uint32_t size;
+    uint8_t bytes[NET_RECORD_BYTES_MAX];
+} net_match_effect;
+typedef struct net_match_told {
+    net_match_value values[NET_VALUES_MAX];
+    uint32_t value_count;
+    bool is_closed;       ///< no new players
+    ecs_tick result_tick; ///< 0: there is no result
+    uint32_t result_bytes;
+    uint8_t result[NET_RESULT_BYTES_MAX];
+    net_match_effect* effects; ///< at most one of a kind for each player; the oldest are forgotten
+    uint32_t effect_count, effect_capacity;
+} net_match_told;
+/// @return all of it, borrowed, between steps; NULL: the match has no host.
+const net_match_told* net_match_get_told(const net_match* match);
 
 /// What an operator does to a match that runs. It is in the log before its tick; server
 /// and re-run do it by this one call, before the tick's leaves. Arguments are texts:
