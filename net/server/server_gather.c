@@ -70,18 +70,19 @@ static net_game_player describe_player(const net_session* session) {
                              .user_bytes = has_key ? who->user_bytes : 0};
 }
 
-static bool is_admitted(const net_server* server, net_game_player* player) {
+bool net_session_is_admitted(const net_server* server, const net_session* session,
+                             net_game_player* player) {
     const net_server_config* config = &server->config;
+    *player = describe_player(session);
     return !config->admit || player->player_id == 0 ||
            config->admit(config->admit_context, server->now_us, player);
 }
 
 bool net_server_has_unadmitted(const net_server* server) {
     bool has_some = false;
+    net_game_player player;
     for (const net_session* session = NULL; (session = net_server_next(server, session));) {
-        if (!is_accepted(session)) continue;
-        net_game_player player = describe_player(session);
-        has_some |= !is_admitted(server, &player); // all are asked for
+        has_some |= is_accepted(session) && !net_session_is_admitted(server, session, &player);
     }
     return has_some;
 }
@@ -93,9 +94,9 @@ static void gather_joins(net_server* server, net_tick_inputs* begin) {
     for (uint32_t i = 0; i < waiting && begin->join_count < allowed; i++) {
         net_session* session = server->joining[i];
         const net_session* const* joined = (const net_session* const*)server->joining;
-        net_game_player player = describe_player(session);
+        net_game_player player;
         if (has_joined_enough(joined, begin->join_count, session->origin) ||
-            !is_admitted(server, &player))
+            !net_session_is_admitted(server, session, &player))
             continue;
         net_session_set_state(server, session, NET_SESSION_PLAYING, "joined");
         session->received_us = session->joined_us = server->now_us;

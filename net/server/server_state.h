@@ -358,7 +358,10 @@ void net_server_close_leavers(net_server* server);
 /// of begin->joins. The rest of a tick's limits waits. Lists of `begin` are the server's, until the
 /// next tick.
 void net_server_gather(net_server* server, net_tick_inputs* begin);
-/// Does a player wait for net_server_config.admit?
+/// Ask net_server_config.admit for a player that was accepted; it is described.
+bool net_session_is_admitted(const net_server* server, const net_session* session,
+                             net_game_player* player);
+/// Does a player wait for it?
 bool net_server_has_unadmitted(const net_server* server);
 /// List the sessions for which `is_listed` into server->joining, by client number: the one that
 /// waits longest comes first. @return how many.

@@ -377,6 +377,8 @@ void net_session_accept(net_server* server, net_session* session) {
     server->name_keys[session->place] = key;
     make_secret(server, session);
     net_session_choose_code(server, session);
+    net_game_player player; // the answer may be there for the next tick
+    if (!session->is_spectator) (void)net_session_is_admitted(server, session, &player);
     (void)net_session_welcome(server, session, NET_SESSION_NEW);
 }
 
