@@ -157,34 +157,33 @@ static bool restore_value(base_reader* bytes, net_match_value* row) {
 }
 
 static bool restore_effect(base_reader* bytes, net_match_effect* one) {
-    *one = (net_match_effect){.is_transfer = base_reader_u8(bytes) != 0,
-                              .client = base_reader_u32(bytes),
-                              .player_id = base_reader_u64(bytes),
-                              .record_version = base_reader_u64(bytes),
-                              .tick = base_reader_u64(bytes)};
+    const uint8_t is_transfer = base_reader_u8(bytes);
+    *one = (net_match_effect){.is_transfer = is_transfer != 0};
+    one->client = base_reader_u32(bytes);
+    one->player_id = base_reader_u64(bytes);
+    one->record_version = base_reader_u64(bytes);
+    one->tick = base_reader_u64(bytes);
     const bool is_read = base_reader_read(bytes, one->to, sizeof one->to);
     one->size = base_reader_u32(bytes);
-    return is_read && memchr(one->to, 0, sizeof one->to) && one->size <= sizeof one->bytes &&
-           base_reader_read(bytes, one->bytes, one->size);
+    return is_read && is_transfer <= 1 && memchr(one->to, 0, sizeof one->to) &&
+           one->size <= sizeof one->bytes && base_reader_read(bytes, one->bytes, one->size);
 }
 
-bool net_match_restore_told(net_match* match, base_reader* bytes) {
+static bool restore_told(net_match* match, base_reader* bytes) {
     net_match_told* told = match->told;
-    if (!told) return true;
-    told->value_count = told->effect_count = 0;
     const uint32_t values = base_reader_u32(bytes);
     if (values > NET_VALUES_MAX) return false;
     while (told->value_count < values)
         if (!restore_value(bytes, &told->values[told->value_count++])) return false;
-    told->is_closed = base_reader_u8(bytes) != 0;
+    const uint8_t is_closed = base_reader_u8(bytes);
+    told->is_closed = is_closed != 0;
     told->result_tick = base_reader_u64(bytes);
     told->result_bytes = base_reader_u32(bytes);
-    if (told->result_bytes > sizeof told->result ||
+    if (is_closed > 1 || told->result_bytes > sizeof told->result ||
         !base_reader_read(bytes, told->result, told->result_bytes))
         return false;
     const uint32_t effects = base_reader_u32(bytes);
-    if (effects > base_reader_left(bytes)) return false;
-    while (told->effect_count < effects) {
+    while (told->effect_count < effects && !bytes->failed) {
         BASE_ARRAY_RESERVE(&match->owner.allocator, told->effects, told->effect_capacity,
                            told->effect_count + 1);
         if (!restore_effect(bytes, &told->effects[told->effect_count++])) return false;
@@ -194,6 +193,15 @@ bool net_match_restore_told(net_match* match, base_reader* bytes) {
         match->players[i].kept.record_version = base_reader_u64(bytes);
     }
     return !bytes->failed;
+}
+
+bool net_match_restore_told(net_match* match, base_reader* bytes) {
+    net_match_told* told = match->told;
+    if (!told) return true;
+    told->value_count = told->effect_count = told->result_bytes = 0;
+    const bool is_right = restore_told(match, bytes);
+    if (!is_right) told->value_count = told->effect_count = told->result_bytes = 0;
+    return is_right;
 }
 
 void net_match_copy_told(net_match* match, const net_match* from) {

@@ -95,9 +95,10 @@ static void gather_joins(net_server* server, net_tick_inputs* begin) {
         net_session* session = server->joining[i];
         const net_session* const* joined = (const net_session* const*)server->joining;
         net_game_player player;
+        // Numbers rise, so those behind wait, too.
         if (has_joined_enough(joined, begin->join_count, session->origin) ||
             !net_session_is_admitted(server, session, &player))
-            continue;
+            break;
         net_session_set_state(server, session, NET_SESSION_PLAYING, "joined");
         session->received_us = session->joined_us = server->now_us;
         BASE_ASSERT(session->client != 0 && !session->out.repl);

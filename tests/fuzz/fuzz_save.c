@@ -9,6 +9,8 @@
 // that the match writes next; after a refusal the match takes a good save.
 #include "match_stage.h"
 
+#include "game/match.h"
+
 enum { STATE_BYTES_MAX = 255 };
 
 // The first byte of a state says what load_state does.
@@ -68,7 +70,13 @@ static net_match* make_match(base_bytes* good) {
     FUZZ_CHECK(net_module_wrap(&game, swarm_templates(), "swarm.blk", NULL, &module) == NET_OK);
     net_match* match = stage_match(module, NET_ROLE_SERVER, NULL, NULL);
     for (uint32_t client = 1; client <= 3; client++)
-        net_match_join(match, &(net_game_player){.client = client, .name = "one"});
+        net_match_join(match,
+                       &(net_game_player){.client = client, .name = "one", .player_id = client});
+    const net_game_services* services = &match->services;
+    FUZZ_CHECK(services->publish(services->context, "map", "ice") &&
+               services->result(services->context, "won", 3) &&
+               services->transfer(services->context, 1, "pong", "go", 2) &&
+               services->keep_record(services->context, 2, "gold", 4));
     for (uint32_t i = 0; i < 5; i++)
         net_match_step(match);
     base_bytes_init(good, NULL);

@@ -38,6 +38,7 @@ static inline net_match* stage_match(net_module* module, net_role role,
     config.role = role;
     config.like = like;
     if (role == NET_ROLE_SERVER) config.seed = 1;
+    config.is_hosted = role == NET_ROLE_SERVER; // its saves have more
     if (role == NET_ROLE_SERVER) config.settings[0] = 1e9;
     FUZZ_CHECK(net_match_create(&config, NULL, &match) == NET_OK);
     return match;

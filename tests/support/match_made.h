@@ -10,6 +10,7 @@
 typedef struct match_wanted {
     const base_allocator* allocator;
     bool is_mirror;
+    bool is_hosted;
     uint64_t seed;
     uint32_t tick_rate_hz; ///< 0: that of the module
     const double* setting; ///< the first setting of the game; NULL: that of the module
@@ -21,6 +22,7 @@ static inline net_match* match_made(const net_module* module, match_wanted wante
     config.allocator = wanted.allocator;
     config.role = wanted.is_mirror ? NET_ROLE_MIRROR : NET_ROLE_SERVER;
     config.seed = wanted.seed;
+    config.is_hosted = wanted.is_hosted;
     if (wanted.tick_rate_hz > 0) config.tick_rate_hz = wanted.tick_rate_hz;
     if (wanted.setting) config.settings[0] = *wanted.setting;
     net_match* match = NULL;

@@ -372,13 +372,13 @@ static void expect_header(const void* extra, size_t extra_bytes, net_result resu
 }
 
 CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
-    // Bits 0 to 6 but 2 are known: views decide, a part of a log, controls, a reload, a client's
-    // record, files. The test tries every other bit, then headers with other fields.
-    for (uint8_t known = 0; known <= 127; known++) {
-        const uint8_t extra[] = {14 << 3 | 1, known & 0xFB, 0, 0, 0, 0, 0, 0, 0};
+    // Bits 0 to 7 but 2 are known: views decide, a part of a log, controls, a reload, a client's
+    // record, files, a host. The test tries every other bit, then headers with other fields.
+    for (uint32_t known = 0; known <= 255; known++) {
+        const uint8_t extra[] = {14 << 3 | 1, (uint8_t)(known & 0xFB), 0, 0, 0, 0, 0, 0, 0};
         expect_header(extra, sizeof extra, NET_OK, "");
     }
-    for (uint32_t bit = 2; bit < 64; bit += bit == 2 ? 5 : 1) {
+    for (uint32_t bit = 2; bit < 64; bit += bit == 2 ? 6 : 1) {
         uint8_t extra[9] = {14 << 3 | 1};
         extra[1 + bit / 8] = (uint8_t)(1u << bit % 8);
         expect_header(extra, sizeof extra, NET_ERR_VERSION,
@@ -398,9 +398,9 @@ CASE(a_header_of_another_version_is_refused_whatever_else_it_says) {
         const char* why;
     } rows[] = {
 #define ROW(extra, result, why) {extra, sizeof extra - 1, result, why}
-        ROW(FEATURES("\x80") "\042\0039.1", NET_ERR_VERSION,
+        ROW(FEATURES("\x04") "\042\0039.1", NET_ERR_VERSION,
             "use shoal-replay of build 9.1 or a newer one"),
-        ROW(FEATURES("\x80") FEATURES("\0"), NET_ERR_VERSION, "features 0x80"),
+        ROW(FEATURES("\x04") FEATURES("\0"), NET_ERR_VERSION, "features 0x4"),
         ROW("\x70\x01", NET_ERR_DAMAGED, ""), // the field has another wire type
         // The reader skips an unknown field when no required feature needs it.
         ROW("\x78\x01", NET_OK, ""),
@@ -558,6 +558,18 @@ CASE(items_over_a_limit_are_no_records) {
         proto_pb_write_end(&wire, 0, 1);
         assert_int_equal(net_log_record_read(&record, memory, wire.size),
                          size <= NET_INPUT_BYTES_MAX);
+    }
+    static const uint32_t of_joins[][2] = {
+        {5, NET_USER_BYTES_MAX}, {8, NET_RECORD_BYTES_MAX}, {9, NET_TRANSFER_BYTES_MAX}};
+    for (uint32_t i = 0; i < 3 * BASE_COUNT(of_joins); i++) {
+        static uint8_t memory[2 * NET_RECORD_BYTES_MAX], bytes[NET_RECORD_BYTES_MAX + 1];
+        const uint32_t* field = of_joins[i / 3];
+        proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
+        proto_pb_write_number(&wire, 1, 1);
+        proto_pb_write_bytes(&wire, field[0], bytes, field[1] - 1 + i % 3);
+        proto_pb_write_end(&wire, 0, 3);
+        proto_pb_write_end(&wire, 0, 1);
+        assert_int_equal(net_log_record_read(&record, memory, wire.size), i % 3 < 2);
     }
     for (uint32_t size = NET_PLAYER_NAME_BYTES_MAX - 1; size <= NET_PLAYER_NAME_BYTES_MAX; size++) {
         uint8_t memory[600], name[NET_PLAYER_NAME_BYTES_MAX];

@@ -51,6 +51,7 @@ typedef struct table_config {
     ecs_system_fn act;           ///< runs in the stage "act" of the server too; NULL: none
     void (*start)(ecs_world* world, void* context,
                   const net_game_start* start); ///< NULL: the game's
+    bool is_hosted; ///< the match
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
     bool has_accounts;
@@ -324,6 +325,7 @@ static inline void table_open(table* at, table_config config) {
     table_prepare(at, config);
     at->match = match_made(at->module, (match_wanted){.allocator = &at->memory.allocator,
                                                       .seed = config.seed,
+                                                      .is_hosted = config.is_hosted,
                                                       .setting = &config.quiet});
     table_serve(at);
     for (uint32_t i = 0; i < config.seats; i++)
