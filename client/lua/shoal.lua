@@ -49,6 +49,7 @@ enum {
     SHOAL_END_UNREACHABLE = 4,
     SHOAL_END_REFUSED = 5,
     SHOAL_END_FAILED = 6,
+    SHOAL_END_TRANSFERRED = 7,
 };
 enum {
     SHOAL_NEWEST = 0,
@@ -102,6 +103,7 @@ shoal_client* shoal_client_create(const shoal_client_options* options);
 void shoal_client_destroy(shoal_client* client);
 int32_t shoal_client_service(shoal_client* client, uint32_t wait_ms);
 void shoal_client_leave(shoal_client* client);
+int32_t shoal_client_follow(shoal_client* client);
 int32_t shoal_client_phase(const shoal_client* client);
 int32_t shoal_client_end(const shoal_client* client);
 const char* shoal_client_text(const shoal_client* client);
@@ -192,7 +194,7 @@ if C.shoal_abi_version() ~= C.SHOAL_ABI_VERSION then
     error(("%s has version %d of the ABI, not %d"):format(path, C.shoal_abi_version(), C.SHOAL_ABI_VERSION))
 end
 
-local END_NAMES = {[0] = "none", "goodbye", "left", "lost", "unreachable", "refused", "failed"}
+local END_NAMES = {[0] = "none", "goodbye", "left", "lost", "unreachable", "refused", "failed", "transferred"}
 
 local function text_of(pointer)
     return pointer ~= nil and ffi.string(pointer) or nil
@@ -421,6 +423,14 @@ function client_methods:play(wait_ms)
         end
         if not was_playing then error(self.text, 0) end
     end
+end
+
+--- After the end "transferred": play on in the match that the server named. Worlds and entities of before are gone.
+function client_methods:follow()
+    local result = C.shoal_client_follow(self._pointer)
+    if result ~= C.SHOAL_OK then error(text_of(C.shoal_result_text(result)), 2) end
+    for _, world in pairs(self._worlds) do world._pointer = nil end
+    self._worlds, self._messages = {}, {}
 end
 
 --- Say goodbye, and wait for the end.

@@ -24,7 +24,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_
 
 ABI_VERSION = 1
 ASKING, CONNECTING, PLAYING, RESUMING, ENDED = range(5)
-END_NAMES = ("none", "goodbye", "left", "lost", "unreachable", "refused", "failed")
+END_NAMES = ("none", "goodbye", "left", "lost", "unreachable", "refused", "failed", "transferred")
 NEWEST, SHOWN = range(2)
 BOT, THINK, SHOW, PREDICT = 1, 2, 4, 8
 INPUT, TO_SERVER, TO_CLIENTS = range(3)
@@ -51,7 +51,7 @@ _P, _T, _U, _I = c_void_p, c_char_p, c_uint32, c_int32
 _FUNCTIONS = {
     "abi_version": (_U,), "version": (_T,), "result_text": (_T, _I),
     "client_create": (_P, POINTER(_Options)), "client_destroy": (None, _P), "client_service": (_I, _P, _U),
-    "client_leave": (None, _P), "client_phase": (_I, _P), "client_end": (_I, _P), "client_text": (_T, _P),
+    "client_leave": (None, _P), "client_follow": (_I, _P), "client_phase": (_I, _P), "client_end": (_I, _P), "client_text": (_T, _P),
     "client_game": (_T, _P), "client_number": (_U, _P), "client_tick": (c_uint64, _P), "client_tick_rate": (_U, _P),
     "client_player": (_U, _P), "client_player_name": (_T, _P, _U), "client_hash": (c_uint64, _P),
     "client_figure": (_I, _P, _T, POINTER(c_double)), "client_world": (_P, _P, _I), "client_frame": (_I, _P),
@@ -315,6 +315,11 @@ class Client:
                 yield newest
         if not was_playing:
             raise Error(self.text)
+
+    def follow(self):
+        """After the end "transferred": play on in the match that the server named. Worlds and entities of before are gone."""
+        _check(_lib.client_follow(self._pointer))
+        self._worlds, self._messages = {}, {}
 
     def leave(self):
         """Say goodbye, and wait for the end."""
