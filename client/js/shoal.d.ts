@@ -27,7 +27,7 @@ export interface List {
     at(index: number): number;
 }
 export type Phase = "connecting" | "greeting" | "playing" | "resuming" | "ended";
-export type End = "goodbye" | "left" | "lost" | "unreachable" | "refused" | "exchanged" | null;
+export type End = "goodbye" | "left" | "lost" | "unreachable" | "refused" | "exchanged" | "transferred" | null;
 
 type Name<G extends Schema> = keyof G["components"] & string;
 /** A component that an entity must have, or "name?" for one that it may have. */
@@ -64,6 +64,8 @@ export interface World<G extends Schema = AnyGame> {
 
 export interface Meter {
     refusal: string;
+    /** With the end "transferred": the page to go on to, "" without one, and the token that lets this player in. */
+    transfer: {page: string; token: string; why: string};
     /** Why the match stands still; "": it does not. */
     still: string;
     rttMs: number;
@@ -109,6 +111,8 @@ export interface Match<G extends Schema = AnyGame> {
     on<M extends keyof G["toClients"] & string>(message: M, fn: (values: Copy<G["toClients"][M]>, about: {tick: number; target: Entity}) => void): () => void;
     /** With it another page goes on as the same player within 30 s (JoinOptions.secret). */
     secret(): Uint8Array | null;
+    /** After the end "transferred": join the match where the player goes on, which may be of another game. At most 6 times in a minute. */
+    follow<N extends Schema = G>(): Promise<Match<N>>;
     /** Say goodbye; resolves at the end. */
     leave(): Promise<void>;
     /** End without a goodbye: the server keeps the player for 30 s. */

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // A match in a page with a picture of its own: the worlds of GAME.wasm for three.js, Phaser, any code (README.md).
-// What a callback gets is a view of memory, valid during the call: no object is made for an entity.
+// What a callback gets is a view of memory, valid during the call.
 const [RESULT, IS_READY, TICK, FIRST, LAST,,, ANSWER, ANSWER_BYTES, NEWS, NEWS_BYTES,,,, PHASE, END, CLIENT] = Array(17).keys();
 const PHASES = ["connecting", "greeting", "playing", "resuming", "ended"];
-const ENDS = [null, "goodbye", "left", "lost", "unreachable", "refused", "exchanged"];
+const ENDS = [null, "goodbye", "left", "lost", "unreachable", "refused", "exchanged", "transferred"];
 const NEWEST = 0, SHOWN = 1, LOG = 2, OPTIONAL = 2 ** 31; // worlds; of a term
-const REALTIME = 1, CLOSE_REASON = 4000; // kind of a message; the reason is in a close frame's text
-const TRIES = 4, TRY_AGAIN_MS = 1000, ATTEMPT_MS = 3000, WAIT_MS = 4, HIDDEN_MS = 100, AGAIN_MS = 30000;
+const REALTIME = 1, CLOSED = 4000; // of a message; of a close frame
+const TRIES = 4, RETRY_MS = 1000, ATTEMPT_MS = 3000, WAIT_MS = 4, HIDDEN_MS = 100, AGAIN_MS = 30000;
+const SENT = [], SENT_MAX = 6, SENT_MS = 60000; // transfers
+const fail = (text) => { throw new Error(text); };
 const bytesOf = (text) => new TextEncoder().encode(text), textOf = (bytes) => new TextDecoder().decode(bytes);
 
-function getter({kind, kindNumber}, at) { // what is read most has code of its own
+function getter({kind, kindNumber}, at) { // the frequent ones apart
   const made = kind === "bool" ? Boolean : Number;
   if (kind === "f32") return function () { return this.of.core.data.getFloat32(this.of.at + at, true); };
   if (kind === "u32" || kind === "entity") return function () { return this.of.core.word(this.of.at + at); };
@@ -45,7 +47,7 @@ class Shape {
     for (const name in values) {
       const {kindNumber, offset, bytes, count} = core.find(`field of ${this.name}`, name, this.byName), given = values[name];
       const all = count === 1 ? [given] : typeof given === "string" ? bytesOf(given).subarray(0, count) : given;
-      if (all.length > count) throw new Error(`field '${name}' of ${this.name} has ${count} values, not ${all.length}`);
+      if (all.length > count) fail(`field '${name}' of ${this.name} has ${count} values, not ${all.length}`);
       for (let i = 0; i < count; i++) core.call("read_put", at + offset + i * bytes, kindNumber, Number(all[i] ?? 0));
     }
   }
@@ -53,7 +55,7 @@ class Shape {
 
 async function ask(url, options) {
   const answer = await fetch(url, options);
-  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${(await answer.text()).slice(0, 200)}`);
+  if (!answer.ok) fail(`${url}: ${answer.status} ${(await answer.text()).slice(0, 200)}`);
   return answer;
 }
 
@@ -67,7 +69,7 @@ class Core {
   constructor(module, imports) {
     let said = "";
     const known = {file_count: () => 1, file_bytes: () => 0, now_ms: () => performance.now(), socket_waiting: () => 0, ...imports,
-      proc_exit: () => { throw new Error(said || "it ended itself"); },
+      proc_exit: () => fail(said || "it ended itself"),
       fd_write: (fd, at, count, written) => {
         let total = 0;
         for (this.look(); count-- > 0; at += 8) {
@@ -85,7 +87,7 @@ class Core {
     this.check();
   }
 
-  look() { // memory that grew is another buffer
+  look() { // memory grew: another buffer
     const {buffer} = this.wasm.memory;
     if (this.data?.buffer === buffer) return;
     this.data = new DataView(buffer);
@@ -93,11 +95,11 @@ class Core {
   }
 
   call(name, ...values) {
-    if (this.dead) throw new Error(this.dead);
+    if (this.dead) fail(this.dead);
     try {
       return this.wasm[name](this.self, ...values);
     } catch (fault) {
-      throw new Error(this.dead = `the match in this page failed: ${fault.message}`);
+      fail(this.dead = `the match in this page failed: ${fault.message}`);
     } finally {
       this.look();
     }
@@ -108,7 +110,7 @@ class Core {
     const lines = this.text(this.number(NEWS), this.number(NEWS_BYTES)).split("\n").filter(Boolean), result = this.number(RESULT);
     if (result === 0) return lines;
     const at = this.wasm.text(result);
-    throw new Error(lines.join("; ") || this.text(at, this.bytes.indexOf(0, at) - at));
+    fail(lines.join("; ") || this.text(at, this.bytes.indexOf(0, at) - at));
   }
 
   number(index) { return this.data.getFloat64(this.self + index * 8, true); }
@@ -133,7 +135,7 @@ class Core {
   find(kind, name, map = this.shapes[kind]) {
     if (map.has(name)) return map.get(name);
     this.put(bytesOf([name, ...map.keys(), ""].join("\0")));
-    throw new Error(`the game has no ${kind} '${name}'${this.words("read_nearest") || `: there are ${[...map.keys()]}`}`);
+    fail(`the game has no ${kind} '${name}'${this.words("read_nearest") || `: there are ${[...map.keys()]}`}`);
   }
 
   /// Zeroed bytes for the next call.
@@ -144,7 +146,7 @@ class Core {
   }
 
   put(bytes) {
-    const at = this.room(bytes.length); // before its memory is looked at
+    const at = this.room(bytes.length); // before bytes is read
     this.bytes.set(bytes, at);
   }
 
@@ -165,24 +167,24 @@ class Term {
   }
 
   value(row, entity) {
-    if (this.base === 0) return undefined;
+    if (!this.base) return undefined;
     this.cursor.at = this.base + row * this.size;
     if (this.form === "view") return this.view;
     if (this.form === "text") return this.core.words("read_text", this.which, entity, this.number);
     return this.form === "tag" || this.view.value;
   }
 
-  /// Was it another value when `kept` was written? Keeps this one.
-  isDifferent(kept, i, row, entity) {
+  /// Is it another value than the kept one? Keeps it.
+  differs(kept, i, row, entity) {
     const {size, base, core: {bytes}} = this, at = base + row * size;
-    if (this.form !== "view" || base === 0) return kept[i] !== (kept[i] = this.value(row, entity));
-    let isDifferent = !kept[i];
+    if (this.form !== "view" || !base) return kept[i] !== (kept[i] = this.value(row, entity));
+    let isOther = !kept[i];
     const old = kept[i] ??= new Uint8Array(size);
     for (let k = 0; k < size; k++) {
-      isDifferent ||= old[k] !== bytes[at + k];
+      isOther ||= old[k] !== bytes[at + k];
       old[k] = bytes[at + k];
     }
-    return isDifferent;
+    return isOther;
   }
 }
 
@@ -191,7 +193,7 @@ class World {
   get tick() { return this.core.call("read_tick", this.which); }
 
   terms(names) {
-    if (names.length > 4) throw new Error("a walk has at most 4 components; world.get reads others");
+    if (names.length > 4) fail("a walk has at most 4 components; world.get reads others");
     return names.map((name) => new Term(this, name));
   }
 
@@ -232,16 +234,13 @@ class World {
       this.walk(terms, (entity, row) => {
         const old = seen.get(entity), kept = old ?? [];
         let isChanged = !old;
-        if (isChanged) seen.set(entity, kept);
+        if (!old) seen.set(entity, kept);
         kept.turn = turn;
-        for (let i = 0; i < terms.length; i++) isChanged = terms[i].isDifferent(kept, i, row, entity) || isChanged;
+        for (let i = 0; i < terms.length; i++) isChanged = terms[i].differs(kept, i, row, entity) || isChanged;
         if (isChanged) calls[old ? "change" : "appear"]?.(entity, ...terms.map((term) => term.value(row, entity)));
       });
       for (const [entity, {turn: last}] of seen)
-        if (last !== turn) {
-          seen.delete(entity);
-          calls.disappear?.(entity);
-        }
+        if (last !== turn && seen.delete(entity)) calls.disappear?.(entity);
     }
   }
 }
@@ -260,7 +259,11 @@ class Match {
     const core = this.core = this.newest.core = this.shown.core = new Core(module, {
       socket_open: () => this.connect(),
       socket_send: (at, size) => this.socket?.readyState === 1 && this.socket.send(core.slice(at, size)),
-      socket_close: (reason) => this.disconnect(reason >>> 0),
+      socket_close: (reason) => {
+        this.left = 0;
+        if (this.socket) this.socket.close(CLOSED, String(reason >>> 0));
+        else this.later(() => this.core.call("socket_closed", 0), 0);
+      },
       socket_waiting: () => this.socket?.bufferedAmount ?? 0,
     });
     core.put([...bytesOf(`${(this.options.name ?? "player").replaceAll("\0", "")}\0${this.token ?? ""}\0`), ...secret ?? []]);
@@ -275,8 +278,8 @@ class Match {
     const on = (name, act) => socket.addEventListener(name, (event) => this.socket === socket && !this.core.dead && act(event));
     const closed = ({code, reason}) => {
       this.socket = null;
-      if (code === CLOSE_REASON || this.left <= 0) this.core.call("socket_closed", code === CLOSE_REASON ? Number(reason) || 0 : 0);
-      else this.later(() => this.connect(), this.left % urls.length ? 0 : TRY_AGAIN_MS);
+      if (code === CLOSED || this.left <= 0) this.core.call("socket_closed", Number(code === CLOSED && reason) || 0);
+      else this.later(() => this.connect(), this.left % urls.length ? 0 : RETRY_MS);
     };
     this.left = (this.left || urls.length) - 1;
     this.at = (at + 1) % urls.length;
@@ -292,7 +295,7 @@ class Match {
       this.frameHidden();
     });
     on("close", closed);
-    on("error", closed); // no close follows in node 20
+    on("error", closed); // node 20: no close
     if (this.left > 0 && urls.length > 1) this.later(() => { socket.close(); closed({}); }, ATTEMPT_MS);
   }
 
@@ -301,32 +304,26 @@ class Match {
     this.waits = setTimeout(() => this.core.dead || act(), ms);
   }
 
-  disconnect(reason) {
-    this.left = 0;
-    if (this.socket) this.socket.close(CLOSE_REASON, String(reason));
-    else this.later(() => this.core.call("socket_closed", 0), 0);
-  }
-
   frameHidden() { // a hidden page draws none
     if (performance.now() - this.framed > HIDDEN_MS / 2 && !this.core.dead) this.frame();
   }
 
   frame() {
     const {core} = this;
-    if (this.isExchanging || this.phase === "ended") return false;
+    if (this.isBusy || this.phase === "ended") return false;
     core.call("play_frame", this.framed = performance.now(), -1, 0);
     const isReady = core.number(IS_READY) === 1;
     const end = ENDS[core.number(END)], phase = PHASES[core.number(PHASE)];
     for (const line of core.check()) this.onwarning(line);
-    const stop = core.number(ANSWER) + core.number(ANSWER_BYTES);
-    for (let at = core.number(ANSWER); at < stop; at += 16 + core.word(at + 12)) {
+    let at = core.number(ANSWER);
+    for (const stop = at + core.number(ANSWER_BYTES); at < stop; at += 16 + core.word(at + 12)) {
       const shape = core.messages[core.word(at) - 1], values = shape.view({core, at: at + 16}).toJSON();
       this.events.push({name: shape.name, target: core.word(at + 4), tick: core.word(at + 8), values});
     }
     if (end === "exchanged") return this.exchange();
     while (isReady && this.events[0]?.tick <= this.shown.tick) {
       const {name, values, ...about} = this.events.shift();
-      for (const handler of this.handlers) if (handler.name === name) handler.fn(values, about);
+      for (const on of this.handlers) if (on.name === name) on.fn(values, about);
     }
     if (isReady) this.shown.look();
     this.newest.look();
@@ -343,10 +340,10 @@ class Match {
 
   exchange() { // the server runs another version of the game
     const {wasm} = this.options, secret = this.secret();
-    this.isExchanging = true;
+    this.isBusy = true;
     this.note("resuming", null);
     compile(typeof wasm === "string" ? `${wasm}?${Date.now()}` : wasm).then((module) => this.begin(module, secret))
-      .catch((fault) => { this.onwarning(fault.message); this.close("lost"); }).finally(() => { this.isExchanging = false; });
+      .catch((fault) => { this.onwarning(fault.message); this.close("lost"); }).finally(() => { this.isBusy = false; });
     return false;
   }
 
@@ -357,7 +354,7 @@ class Match {
 
   setInput(values) {
     const [shape] = this.core.shapes.input.values();
-    if (!shape) throw new Error("the game has no input");
+    if (!shape) fail("the game has no input");
     shape.write(this.core, this.core.call("read_input", shape.size), values);
   }
 
@@ -365,7 +362,7 @@ class Match {
     const {core} = this, shape = core.find("message to the server", name), at = core.room(shape.size || 1);
     shape.write(core, at, values);
     const sent = core.call("read_send", shape.number);
-    if (sent < 0) throw new Error(`'${name}' has a value that cannot be sent`);
+    if (sent < 0) fail(`'${name}' has a value that cannot be sent`);
     return sent > 0;
   }
 
@@ -386,7 +383,14 @@ class Match {
   }
 
   async until(phase) {
-    for (; this.phase !== phase && this.phase !== "ended"; await new Promise((then) => setTimeout(then, WAIT_MS))) this.frame();
+    for (; ![phase, "ended"].includes(this.phase); await new Promise((then) => setTimeout(then, WAIT_MS))) this.frame();
+  }
+
+  /// After the end "transferred".
+  async follow() {
+    const {page, token} = this.meter.transfer, {name, resume} = this.options, now = Date.now();
+    if (!page || (SENT.push(now) > SENT_MAX && SENT.shift() > now - SENT_MS)) fail(page ? "sent on too often" : "no page to go on to");
+    return join(page, {name, resume, token});
   }
 
   close(end = "left") {
@@ -413,7 +417,7 @@ async function place(url, {game, token, name, filter, urls}) {
 
 export async function join(url, options = {}) {
   const found = await place(String(url), options), key = `shoal ${found.urls[0]}`, store = options.resume === false ? null : globalThis.sessionStorage;
-  const wasm = options.wasm ?? `${found.base}game/${found.game}.wasm`, kept = JSON.parse(store?.getItem(key) ?? "{}"); // by a page of this tab before
+  const wasm = options.wasm ?? `${found.base}game/${found.game}.wasm`, kept = JSON.parse(store?.getItem(key) ?? "{}"); // of this tab
   store?.removeItem(key);
   const match = new Match(await compile(wasm), {...options, ...found, ...Date.now() - kept.at < AGAIN_MS && kept, wasm});
   if (store) addEventListener("pagehide", () => {
@@ -421,7 +425,7 @@ export async function join(url, options = {}) {
     if (secret) store.setItem(key, JSON.stringify({secret: [...secret], token: match.token, at: Date.now()}));
   });
   await match.until("playing");
-  if (match.phase === "ended") throw new Error(match.meter.refusal || `the match cannot be joined: ${match.end}`);
+  if (match.phase === "ended") fail(match.meter.refusal || `the match cannot be joined: ${match.end}`);
   return match;
 }
 
@@ -433,7 +437,7 @@ class Log {
     }});
     Object.assign(this, {world: new World(LOG, core), speed: 0});
     this.go("feed");
-    if (core.number(IS_READY) !== 1) throw new Error("the log has no ticks");
+    if (core.number(IS_READY) !== 1) fail("the log has no ticks");
     this.info = core.json("info");
     core.read(LOG);
   }

@@ -325,16 +325,19 @@ void web_play_about(web* self) {
     net_client_meter meter;
     net_presenter_meter shown;
     base_bytes* json = &self->answer;
+    const net_transfer* to = net_client_get_transfer(play->client);
     net_client_get_meter(play->client, &meter);
     net_presenter_get_meter(play->presenter, &shown);
     (void)net_client_refusal(play->client, text, sizeof text);
     base_json_write(
         json,
-        "{refusal=%s still=%s token=%s later=%s rttMs=%.1f lossPercent=%.2f inBytes=%ju "
+        "{transfer={page=%s token=%s why=%s} refusal=%s still=%s token=%s later=%s rttMs=%.1f "
+        "lossPercent=%.2f inBytes=%ju "
         "outBytes=%ju resumes=%u delayMs=%.1f leadMs=%.1f corrections=%ju frames=%ju stalls=%ju}",
-        text, net_client_still(play->client), play->token, play->later, meter.rtt_ms,
-        meter.loss_percent, meter.in_bytes, meter.out_bytes, meter.resumes, shown.delay_ms,
-        shown.lead_ms, shown.corrections, shown.frames, shown.stalls);
+        to ? to->page : "", to ? to->token : "", to ? to->why : "", text,
+        net_client_still(play->client), play->token, play->later, meter.rtt_ms, meter.loss_percent,
+        meter.in_bytes, meter.out_bytes, meter.resumes, shown.delay_ms, shown.lead_ms,
+        shown.corrections, shown.frames, shown.stalls);
     note_play(self, NET_OK);
 }
 

@@ -69,6 +69,26 @@ case_a_page_of_its_own_reads_and_plays() {
     grep -q '^        pos: {x: number; y: number};' arena.d.ts || fail "other types: $(cat arena.d.ts)"
 }
 
+case_a_page_of_its_own_goes_on_to_another_match() {
+    local here_page
+    cp "$here/../../client/js/shoal.js" "$here/shoal.mjs" .
+    run_to 0 keygen shoal-server keygen keys
+    run_to 0 token shoal-server token --key-file keys --player 7
+    start there shoal-server --game arena --listen 127.0.0.1:0 --http 127.0.0.1:0 --log none --key-file keys
+    start here shoal-server --game breakout --listen 127.0.0.1:0 --http 127.0.0.1:0 --log none --control here.sock
+    await "ready lines" is_ready_or_gone there
+    await "ready lines" is_ready_or_gone here
+    here_page=$(value http here.out)
+    "${node[@]}" shoal.mjs - "$here_page/play" follow=arena >page.out 2>page.err {silence}<&- &
+    pids[page]=$!
+    await "the page" has_said here.err ' joined from '
+    rest 1
+    run_to 0 ctl shoal-ctl --socket here.sock transfer 1 "$(value listen there.out)" "$(cat token.out)" "$(value http there.out)/play"
+    ends_with 0 page
+    has_lines page.out '^client id=1 .* end=transferred$' 1 && has_lines page.out '^client id=1 .* end=left$' 1 || fail "it did not go on"
+    stop here there
+}
+
 case_a_page_of_its_own_comes_back_after_a_line_broke() {
     open_match arena 3 600
     cp "$here/../../client/js/shoal.js" "$here/shoal.mjs" .

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // node shoal.mjs GAME.wasm URL[,URL] [log=FILE] [token=TOKEN] [seconds=S]: a page's player by client/js/shoal.js in node, which looks at its worlds. Prints
-// the line of shoal-client at its end. With log=FILE instead: the log is played, sought and read.
+// the line of shoal-client at its end. With log=FILE instead: the log is played, sought and read. With follow=GAME it goes where it is sent.
 import assert from "node:assert/strict";
 import {readFile} from "node:fs/promises";
 import {join, openLog} from "./shoal.js";
 
 const [file, url, ...words] = process.argv.slice(2);
-const {log, token, seconds = 0} = Object.fromEntries(words.map((word) => word.split(/=(.*)/s)));
-const wasm = await WebAssembly.compile(await readFile(file));
+const {log, follow, token, seconds = 0} = Object.fromEntries(words.map((word) => word.split(/=(.*)/s)));
+const wasm = file === "-" ? null : await WebAssembly.compile(await readFile(file));
 const rest = (ms) => new Promise((then) => setTimeout(then, ms));
 const textOf = (world) => { // what has a place, by copies
     const rows = [];
@@ -51,6 +51,19 @@ function allOf(world) {
     return all;
 }
 
+// From a page's link, with what the server gives for browsers, to a match of another game.
+async function follows() {
+    const match = await join(url, {name: "own", resume: false});
+    await assert.rejects(match.follow(), /no page to go on to/);
+    await match.until("ended");
+    assert.equal(match.end, "transferred");
+    const next = await match.follow();
+    assert(next.client > 0 && next.options.game === follow && next.meter.transfer.page === "");
+    console.log(match.core.words("play_line"));
+    await next.leave();
+    console.log(next.core.words("play_line"));
+}
+
 async function reads() {
     const bytes = await readFile(log), whole = await openLog(bytes, {wasm});
     const at = (tick) => { whole.seek(tick); return textOf(whole.world); }, middle = (whole.first + whole.last) / 2 | 0, then = at(middle);
@@ -63,5 +76,5 @@ async function reads() {
     await assert.rejects(openLog(bytes.subarray(0, 40), {wasm}));
     console.log(`log ticks=${whole.first}..${whole.last} marks=${whole.marks.length}`);
 }
-await (log ? reads() : plays());
+await (log ? reads() : follow ? follows() : plays());
 process.exit(0);

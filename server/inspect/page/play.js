@@ -13,7 +13,7 @@ const FIRST_TRIES = 4, TRY_AGAIN_MS = 1000; // a line that loses packets may bre
 const ATTEMPT_MS = 3000; // for a first word, where there are others to ask
 const KIND_REALTIME = 1;
 export const CONNECTING = 0, GREETING = 1, PLAYING = 2, RESUMING = 3, ENDED = 4;
-export const END_GOODBYE = 1, END_LEFT = 2, END_LOST = 3, END_UNREACHABLE = 4, END_EXCHANGED = 6;
+export const END_GOODBYE = 1, END_LEFT = 2, END_LOST = 3, END_UNREACHABLE = 4, END_EXCHANGED = 6, END_TRANSFERRED = 7;
 
 export class Player extends Match {
     static async open(source, options) {

@@ -3,7 +3,7 @@
 //
 // What the tab keeps, in sessionStorage: the tokens that the server gave for the link's, from the first tick on (a phone kills a tab
 // without a word): one for this match, one for later ones; and, while the page cannot be seen, the secret of its session.
-import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE, END_LOST, END_UNREACHABLE, END_EXCHANGED} from "./play.js";
+import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE, END_LOST, END_UNREACHABLE, END_EXCHANGED, END_TRANSFERRED} from "./play.js";
 import {placeView} from "./game.js";
 import {paint} from "./paint.js";
 import {Bindings, keyOf} from "./play_keys.js";
@@ -14,6 +14,7 @@ const HIDDEN_MS = 250; // between two looks at the connection while nobody sees 
 const FACTS_MS = 500;
 const JOIN_AGAIN_MS = 1000;
 const AGAIN_MS = 30000; // a session can go on in another page for so long
+const TRANSFERS_MAX = 6, TRANSFERS_MS = 60000; // so many are followed
 const CURSORS = ["", "crosshair", "none"];
 const WHEEL_STEP = 100; // of deltaY
 const BAR_PIXELS = 54;
@@ -190,6 +191,7 @@ function note() {
     if (seen.phase === ENDED && seen.end === END_LOST && seen.tick === 0) return void joinAgain();
     if (seen.phase === ENDED && seen.end === END_UNREACHABLE && tokens.length > 1) return void loadAgain("Joining again", keepTokens(tokens.slice(1)));
     if (seen.phase === ENDED && seen.end === END_EXCHANGED) return goOn();
+    if (seen.phase === ENDED && seen.end === END_TRANSFERRED) return follow(player.about().transfer);
     if (seen.phase === ENDED) return end(seen.end === END_GOODBYE ? "The match is over." : refusal() || "The connection is lost.");
     const {still, token, later} = player.about();
     if (seen.phase === PLAYING) keepTokens([token, later || tokens.at(-1) || ""]);
@@ -217,6 +219,19 @@ function goOn() {
     isOver = true;
     say("The game was changed: going on with it");
     location.reload();
+}
+
+// To the page of another match, with its token and nothing of this one.
+function follow({page, token, why}) {
+    const sent = JSON.parse(sessionStorage.getItem("shoal-sent") ?? "[]").filter((at) => Date.now() - at < TRANSFERS_MS);
+    if (!page) return end("You go on in another match, which has no page for browsers.");
+    if (sent.length >= TRANSFERS_MAX) return end(`Two matches sent you to and fro ${TRANSFERS_MAX} times in a minute.`);
+    isOver = true;
+    for (const key of ["shoal-play", "shoal-tokens"]) sessionStorage.removeItem(key);
+    sessionStorage.setItem("shoal-sent", JSON.stringify([...sent, Date.now()]));
+    console.log(player.line());
+    say(`Going on to another match${why ? `: ${why}` : ""}`);
+    location.assign(`${page}#${new URLSearchParams({...token && {join: token}, name: chosenName()})}`);
 }
 
 function end(text) {
