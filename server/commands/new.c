@@ -123,6 +123,7 @@ typedef struct new_config {
 static const base_option new_options[] = {
     {"kind", BASE_OPTION_FIELD(new_config, kind), SERVER_SKELETON_KINDS,
      "circles on a field; walls and line of sight; hidden cards in turns; boxes, orders and fog; "
+     "doors to matches of other games; "
      "rules in Lua, no compiler",
      0, 0},
 };
