@@ -60,9 +60,11 @@ static bool admit(void* context, uint64_t now_us, net_game_player* player) {
 static void move_player(void* context, uint32_t client, const char* address, const char* token,
                         const char* page) {
     const server_program* program = context;
-    (void)token, (void)page;
-    base_report(&program->reporter, NULL, 0, "warning: client %u is not moved to %s", client,
-                address);
+    const net_result result =
+        net_server_transfer(program->server, client, address, token, page, "");
+    if (result != NET_OK)
+        base_report(&program->reporter, NULL, 0, "warning: client %u is not moved to %s: %s",
+                    client, address, net_result_text(result));
 }
 
 // FOLDER/reports is the host's; a match that is resumed binds its own name again.
