@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Foreign bytes of shoal-host. The first byte chooses: 0 host.conf, 1 the body of a join, 2 what a
-// match tells.
+// match tells, 3 what the host answers it, each line a datagram.
 // Invariants: a game that was read has seats, and no more spare matches than it may have; a join
-// that was read seats a player, within the seats of a match; values have a key and end.
+// that was read seats a player, within the seats of a match; values have a key and end;
+// what a match knows of a player is within its limits, and does not change once its join had it.
+#include "rooms/channel.h"
 #include "rooms/host.h"
 
 #include "fuzz.h"
@@ -60,13 +62,60 @@ static void read_report(server_rooms* rooms, const uint8_t* data, size_t size) {
     check_room(room);
 }
 
+// ---- what the host answers
+
+static void send_nowhere(void* context, const void* text, size_t size) {
+    FUZZ_CHECK(!context && size > 0 && ((const char*)text)[size - 1] == '}');
+}
+
+static void move_nowhere(void* context, uint32_t client, const char* address, const char* token,
+                         const char* page) {
+    FUZZ_CHECK(!context && client == 1 && address && token && page);
+}
+
+static void read_answers(const uint8_t* data, size_t size) {
+    static server_channel_config config = {
+        .match = "m", .send = send_nowhere, .move = move_nowhere};
+    static net_match_effect effects[2] = {{.client = 1, .player_id = 7, .tick = 2},
+                                          {.client = 1, .player_id = 7, .tick = 2}};
+    static net_match_told told = {.effects = effects, .effect_count = 2, .result_tick = 2};
+    net_game_player player = {.client = 1, .player_id = 7}, again = player;
+    server_channel* channel = server_channel_create(&config);
+    effects[1].is_transfer = true;
+    (void)server_channel_admit(channel, 1, &player); // request 1; 3 keeps, 5 moves, 2 is the result
+    server_channel_look(channel, &told, 1, 1);
+    server_channel_look(channel, &told, 2, 1);
+    for (uint64_t now_us = 2; size > 0; now_us += 100000) {
+        const uint8_t* end = memchr(data, '\n', size);
+        const size_t line = end ? (size_t)(end - data) : size;
+        const bool was_known = server_channel_admit(channel, now_us, &player);
+        server_channel_receive(channel, data, line, now_us);
+        if (server_channel_admit(channel, now_us, &again)) {
+            FUZZ_CHECK(again.record_bytes <= NET_RECORD_BYTES_MAX &&
+                       again.transfer_bytes <= NET_TRANSFER_BYTES_MAX);
+            FUZZ_CHECK(again.has_record || again.record_version == 0);
+            if (was_known && player.has_record)
+                FUZZ_CHECK(again.record_version == player.record_version &&
+                           again.record_bytes == player.record_bytes);
+        }
+        server_channel_pass(channel, true, now_us);
+        data += line + (end != NULL);
+        size -= line + (end != NULL);
+    }
+    server_channel_destroy(channel);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
+    if (data[0] % 4 == 3) {
+        read_answers(data + 1, size - 1);
+        return 0;
+    }
     server_rooms* rooms = server_rooms_create(net_entropy_system());
     server_rooms_set_games(rooms, &pong, 1);
-    if (data[0] % 3 == 0)
+    if (data[0] % 4 == 0)
         read_conf(data + 1, size - 1);
-    else if (data[0] % 3 == 1)
+    else if (data[0] % 4 == 1)
         read_join(rooms, data + 1, size - 1);
     else
         read_report(rooms, data + 1, size - 1);
