@@ -64,7 +64,7 @@ install_build_packages() {
     [ "$(os_release ID)" != ubuntu ] || set -- dpkg-dev "$@" # for the sources of ENet
     install_packages gcc libc6-dev cmake make ninja-build pkg-config libenet-dev libprotobuf-c-dev \
         protobuf-c-compiler python3 libzstd-dev libxxhash-dev libsodium-dev libcmocka-dev \
-        libmicrohttpd-dev libjansson-dev libcurl4-openssl-dev libnats-dev libsdl2-dev libsdl2-mixer-dev libstb-dev \
+        libmicrohttpd-dev libjansson-dev libcurl4-openssl-dev libnats-dev libsqlite3-dev libpq-dev libsdl2-dev libsdl2-mixer-dev libstb-dev \
         fonts-dejavu-core libchipmunk-dev liblua5.4-dev libwslay-dev "$@"
 }
 

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// A ring of orders: [popped, ended) wait for the loop, [ended, pushed) for the thread. Both run an
+// order in its place.
+#include "store.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "fleet/backoff.h"
+#include "net/socket.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define LEAST_US UINT64_C(250000) // for an order that waited behind others
+#define BACKOFFS_MAX 4u           // then it tries again each two seconds or so
+
+const char* const server_sql_texts[SERVER_SQL_COUNT] = {
+    [SERVER_SQL_MAKE] = "CREATE TABLE IF NOT EXISTS shoal_records (game TEXT NOT NULL, player TEXT "
+                        "NOT NULL, version BIGINT NOT NULL, bytes BYTEA NOT NULL, "
+                        "PRIMARY KEY (game, player))",
+    [SERVER_SQL_READ] = "SELECT version, bytes FROM shoal_records WHERE game = $1 AND player = $2",
+    [SERVER_SQL_INSERT] = "INSERT INTO shoal_records (game, player, version, bytes) "
+                          "VALUES ($1, $2, 1, $3) ON CONFLICT DO NOTHING",
+    [SERVER_SQL_UPDATE] = "UPDATE shoal_records SET version = version + 1, bytes = $3 "
+                          "WHERE game = $1 AND player = $2 AND version = $4",
+};
+
+struct server_store {
+    base_owner owner;
+    const server_database* database;
+    const char* url;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    int ended_event;
+    bool is_closing;
+    uint64_t pushed, ended, popped, lent; // lent: popped, and read until the next pop
+    server_store_order* orders;
+    // Of the thread.
+    void* connection; // NULL: none
+    server_backoff backoff;
+    uint64_t retry_us;
+    char why[SERVER_STORE_WHY_BYTES]; // the newest failure
+};
+
+// ---- the thread
+
+static bool store_connect(server_store* self, server_store_order* order) {
+    uint64_t now_us = net_loop_now_us();
+    const uint64_t wait_us = self->retry_us < order->due_us ? self->retry_us : order->due_us;
+    if (self->connection) return true;
+    if (now_us < wait_us) (void)poll(NULL, 0, (int)((wait_us - now_us) / 1000 + 1));
+    now_us = net_loop_now_us();
+    if (now_us < self->retry_us || now_us >= order->due_us) return false;
+    self->connection = self->database->open(self->url, order->due_us, self->why);
+    if (self->connection) server_backoff_up(&self->backoff, net_loop_now_us());
+    return self->connection != NULL;
+}
+
+static void store_disconnect(server_store* self) {
+    const uint64_t now_us = net_loop_now_us();
+    if (self->connection) self->database->close(self->connection);
+    self->connection = NULL;
+    if (self->backoff.failures > BACKOFFS_MAX) self->backoff.failures = BACKOFFS_MAX;
+    self->retry_us = now_us + 1000 * server_backoff_failed(&self->backoff, now_us, 0);
+}
+
+// @return false: it failed on the way, and may have been done.
+static bool store_try(server_store* self, server_store_order* order) {
+    static const server_record none;
+    server_record* record = &order->record;
+    server_record found = none;
+    const uint64_t next = record->version + 1;
+    int count = 0;
+    if (order->is_keep) {
+        count = self->database->run(self->connection,
+                                    record->version == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE,
+                                    record, NULL, order->due_us, self->why);
+        record->version = count == 1 ? next : record->version;
+    }
+    if (count == 0) {
+        count = self->database->run(self->connection, SERVER_SQL_READ, record, &found,
+                                    order->due_us, self->why);
+        const bool is_kept = found.version == next && found.size == record->size &&
+                             memcmp(found.bytes, record->bytes, found.size) == 0;
+        if (count >= 0 && order->is_keep && !is_kept) order->end = SERVER_STORE_CONFLICT;
+        if (count >= 0) record->version = found.version;
+        if (count >= 0 && !order->is_keep) {
+            record->size = found.size;
+            memcpy(record->bytes, found.bytes, found.size);
+        }
+    }
+    return count >= 0;
+}
+
+static void store_run(server_store* self, server_store_order* order) {
+    const uint64_t least_us = net_loop_now_us() + LEAST_US;
+    order->end = SERVER_STORE_DONE;
+    if (self->connection && order->due_us < least_us) order->due_us = least_us;
+    do {
+        if (store_connect(self, order) && store_try(self, order)) return;
+        if (self->connection || net_loop_now_us() >= self->retry_us) store_disconnect(self);
+    } while (net_loop_now_us() < order->due_us);
+    order->end = SERVER_STORE_AWAY;
+    (void)base_text_copy(order->why, sizeof order->why, self->why);
+}
+
+static void* store_work(void* context) {
+    server_store* self = context;
+    const uint64_t one = 1;
+    (void)pthread_mutex_lock(&self->lock);
+    for (;;) {
+        while (self->ended == self->pushed && !self->is_closing)
+            (void)pthread_cond_wait(&self->wake, &self->lock);
+        if (self->ended == self->pushed) break;
+        server_store_order* order = &self->orders[self->ended % SERVER_STORE_ORDERS_MAX];
+        (void)pthread_mutex_unlock(&self->lock);
+        store_run(self, order);
+        (void)pthread_mutex_lock(&self->lock);
+        self->ended++;
+        (void)!write(self->ended_event, &one, sizeof one);
+    }
+    (void)pthread_mutex_unlock(&self->lock);
+    if (self->connection) self->database->close(self->connection);
+    return NULL;
+}
+
+// ---- the loop
+
+server_store* server_store_open(const char* url) {
+    const server_database* database = &server_database_sqlite;
+    if (strncmp(url, database->begin, strlen(database->begin)) != 0)
+        database = &server_database_postgres;
+    if (!database->open) return NULL;
+    sigset_t all, before;
+    server_store* self = base_owner_create(NULL, sizeof *self);
+    self->database = database;
+    self->url = url;
+    self->orders =
+        base_allocate_zero(&self->owner.allocator, SERVER_STORE_ORDERS_MAX * sizeof *self->orders);
+    self->ended_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    (void)pthread_mutex_init(&self->lock, NULL);
+    (void)pthread_cond_init(&self->wake, NULL);
+    sigfillset(&all); // signals are the loop's
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    const int failed = pthread_create(&self->thread, NULL, store_work, self);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    BASE_ASSERT(!failed && self->ended_event >= 0);
+    return self;
+}
+
+void server_store_close(server_store* self) {
+    if (!self) return;
+    (void)pthread_mutex_lock(&self->lock);
+    self->is_closing = true;
+    (void)pthread_cond_signal(&self->wake);
+    (void)pthread_mutex_unlock(&self->lock);
+    (void)pthread_join(self->thread, NULL);
+    (void)pthread_cond_destroy(&self->wake);
+    (void)pthread_mutex_destroy(&self->lock);
+    close(self->ended_event);
+    base_owner_destroy(self);
+}
+
+int server_store_descriptor(const server_store* self) {
+    return self->ended_event;
+}
+
+// The thread changes neither `pushed` nor `popped`.
+server_store_order* server_store_next(server_store* self) {
+    if (self->pushed - self->popped == SERVER_STORE_ORDERS_MAX) return NULL;
+    return &self->orders[self->pushed % SERVER_STORE_ORDERS_MAX];
+}
+
+void server_store_push(server_store* self, uint64_t now_us) {
+    BASE_ASSERT(server_store_next(self));
+    server_store_next(self)->due_us = now_us + SERVER_STORE_WAIT_US;
+    (void)pthread_mutex_lock(&self->lock);
+    self->pushed++;
+    (void)pthread_cond_signal(&self->wake);
+    (void)pthread_mutex_unlock(&self->lock);
+}
+
+const server_store_order* server_store_pop(server_store* self) {
+    uint64_t count;
+    self->popped = self->lent;
+    (void)!read(self->ended_event, &count, sizeof count);
+    (void)pthread_mutex_lock(&self->lock);
+    const bool has_one = self->popped < self->ended;
+    (void)pthread_mutex_unlock(&self->lock);
+    self->lent += has_one;
+    return has_one ? &self->orders[self->popped % SERVER_STORE_ORDERS_MAX] : NULL;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/// Records of players in a database: a few bytes for a player of a game, with a version. A thread
+/// asks the database, so that the host's loop never waits: orders are pushed, and popped again with
+/// their end when the descriptor is readable.
+///
+/// A record is kept by compare-and-set: it gets version V + 1 only while the kept one has version
+/// V. One that was kept already is kept when it is sent again. A database that is away answers
+/// nothing: an order ends as AWAY after SERVER_STORE_WAIT_US, and the thread connects again.
+#pragma once
+
+#include "rooms.h"
+
+#define SERVER_RECORD_BYTES_MAX 4096u
+#define SERVER_STORE_ORDERS_MAX 1024u ///< that are pushed and not popped
+#define SERVER_STORE_WAIT_US UINT64_C(2000000)
+#define SERVER_STORE_WHY_BYTES 160u
+
+typedef struct server_record {
+    char game[SERVER_ROOM_NAME_BYTES];
+    uint64_t player;
+    uint64_t version; ///< 0: none is kept
+    uint32_t size;
+    uint8_t bytes[SERVER_RECORD_BYTES_MAX];
+} server_record;
+
+typedef enum server_store_end {
+    SERVER_STORE_DONE,     ///< the record is that which is kept now
+    SERVER_STORE_CONFLICT, ///< another version is kept
+    SERVER_STORE_AWAY,     ///< the database did not answer, `why` says more
+    SERVER_STORE_END_COUNT
+} server_store_end;
+
+typedef struct server_store_order {
+    char match[SERVER_ROOM_ID_BYTES]; ///< who asks
+    uint64_t number;                  ///< of the question
+    bool is_keep;                     ///< keep the record; else read it
+    server_record record;             ///< what is asked, then what is known
+    uint64_t due_us;
+    server_store_end end;
+    char why[SERVER_STORE_WHY_BYTES];
+} server_store_order;
+
+typedef struct server_store server_store;
+
+/// Begin with "sqlite:FILE" or "postgres://...".
+/// @return NULL: this program was built without this database.
+server_store* server_store_open(const char* url);
+/// What was pushed is done first. NULL is allowed.
+void server_store_close(server_store* store);
+/// Readable when an order has ended.
+int server_store_descriptor(const server_store* store);
+/// @return the next order, to be filled and pushed; NULL: there are too many.
+server_store_order* server_store_next(server_store* store);
+/// Its due time is set.
+void server_store_push(server_store* store, uint64_t now_us);
+/// @return the oldest order that has ended, until the next call; NULL: there is none.
+const server_store_order* server_store_pop(server_store* store);
+
+// ---- databases, used by the thread
+
+/// Numbers are texts in all statements but versions, so that each database has all of them.
+typedef enum server_sql {
+    SERVER_SQL_MAKE,
+    SERVER_SQL_READ,   ///< game $1, player $2
+    SERVER_SQL_INSERT, ///< and bytes $3
+    SERVER_SQL_UPDATE, ///< and the version before, $4
+    SERVER_SQL_COUNT
+} server_sql;
+extern const char* const server_sql_texts[SERVER_SQL_COUNT];
+
+typedef struct server_database {
+    const char* begin; ///< of its URL
+    /// @return the connection; NULL: `why` is set.
+    void* (*open)(const char* url, uint64_t due_us, char* why);
+    /// Run a statement with the values of `given`; READ sets version, size and bytes of `found`.
+    /// @return how many records it read or wrote; -1: it failed, `why` is set.
+    int (*run)(void* connection, server_sql what, const server_record* given, server_record* found,
+               uint64_t due_us, char* why);
+    void (*close)(void* connection);
+} server_database;
+extern const server_database server_database_sqlite;
+extern const server_database server_database_postgres; ///< without libpq: open is NULL
