@@ -22,6 +22,7 @@ static const base_option table[] = {
     {"public", OF_HOST(public_name), "NAME", "the address told to players", 0, 0},
     {"folder", OF_HOST(folder), "FOLDER", "logs, keys and state", 0, 0},
     {"store", OF_HOST(store), "URL", "where records of players are kept", 0, 0},
+    {"results", OF_HOST(results), "URL", "where results of matches are posted", 0, 0},
     {"stop", OF_HOST(stop), "drain|leave", "SIGTERM lets matches end, or leaves them", 0, 0},
     {"drain", OF_HOST(drain_s), "S", "stop = drain: end matches after S seconds", 0, SECONDS_MAX},
     {"hang", OF_HOST(hang_s), "S", "stop a match that says nothing for S seconds", 2, SECONDS_MAX},
@@ -33,9 +34,9 @@ static const base_option http_keys[] = {
 static const base_option_keys keys[] = {{"http", http_keys, BASE_COUNT(http_keys)}};
 
 typedef struct game_block {
-    const char *module, *players, *options;
+    const char *module, *players, *options, *memory;
     uint64_t spare, most, idle_s;
-    uint32_t start;
+    uint32_t start, next;
     bool resumes;
 } game_block;
 
@@ -46,7 +47,9 @@ static const base_option game_table[] = {
     {"most", OF_GAME(most), "N", "matches at a time", 1, SERVER_ROOMS_MAX},
     {"idle_s", OF_GAME(idle_s), "S", "end a match after S seconds without players", 0, SECONDS_MAX},
     {"start", OF_GAME(start), "first|full", "tick 1 comes with the first player, or all", 0, 0},
+    {"next", OF_GAME(next), "end|stay", "stay: the next match begins where one has ended", 0, 0},
     {"resume", OF_GAME(resumes), NULL, "continue after a crash", 0, 0},
+    {"memory", OF_GAME(memory), "N[K|M|G]", "bytes that a match may write to", 0, 0},
     {"options", OF_GAME(options), "WORDS", "further options of shoal-server", 0, 0},
 };
 
@@ -117,6 +120,13 @@ static bool read_players(const char* text, uint32_t* least, uint32_t* most) {
            *least <= *most && *most <= SERVER_ROOM_SEATS_MAX;
 }
 
+static bool read_memory(const char* text, uint64_t* bytes) {
+    char unit, rest;
+    if (sscanf(text, "%9" SCNu64 "%c%c", bytes, &unit, &rest) != 2 || *bytes == 0) return false;
+    *bytes <<= unit == 'K' ? 10 : unit == 'M' ? 20 : 30;
+    return strchr("KMG", unit) != NULL;
+}
+
 static bool end_game(reading* self) {
     const game_block* block = &self->block;
     server_room_game* game = self->game;
@@ -135,12 +145,16 @@ static bool end_game(reading* self) {
         return reading_refuse(self, self->game_line,
                               "game %s: module and options have at most %u bytes", game->name,
                               SERVER_ROOM_TEXT_BYTES - 1);
+    if (block->memory && !read_memory(block->memory, &game->memory_bytes))
+        return reading_refuse(self, self->game_line, "game %s: memory needs a form as 256M",
+                              game->name);
     game->seats = most;
     game->seats_min = block->start == 1 ? least : 0;
     game->spare = (uint32_t)block->spare;
     game->most = (uint32_t)block->most;
     game->idle_us = block->idle_s * UINT64_C(1000000);
     game->resumes = block->resumes;
+    game->stays = block->next == 1;
     return true;
 }
 
@@ -187,6 +201,10 @@ bool server_conf_parse(server_conf* conf, const char* file, size_t size,
         strncmp(conf->store, "postgres://", 11) != 0)
         return reading_refuse(&it, 0, "store needs sqlite:FILE or postgres://..., not '%s'",
                               conf->store);
+    if (conf->results && strncmp(conf->results, "https://", 8) != 0 &&
+        strncmp(conf->results, "http://", 7) != 0)
+        return reading_refuse(&it, 0, "results needs https://... or http://..., not '%s'",
+                              conf->results);
     return true;
 }
 

@@ -18,7 +18,8 @@ typedef struct server_conf {
     const char* listen;      ///< address of the matches
     const char* public_name; ///< told to players in its place; NULL: that address
     const char* folder;      ///< of logs, keys and state
-    const char* store;       ///< of records: checked, not used yet; NULL: none
+    const char* store;       ///< of records; NULL: sqlite:FOLDER/players.db
+    const char* results;     ///< where those of matches are posted; NULL: they are in a file alone
     bool is_open;            ///< everyone may join
     uint64_t joins;          ///< of one address in SERVER_RATE_S; 0: no limit
     uint32_t stop;           ///< a server_conf_stop

@@ -23,8 +23,7 @@
 
 #include "rooms_page.h"
 
-#define WAITING_MAX 1024u // joins whose match starts
-#define TOKEN_LIFE_S 45u
+#define WAITING_MAX 1024u        // joins whose match starts
 #define REQUEST_BYTES_MAX 16384u // of a head, and of a body
 #define VISITS_MAX 8192u
 #define ACCEPTS_MAX 256u // in one turn of the loop
@@ -153,39 +152,16 @@ static server_knock visit_knock(const visit* self, knock_texts texts) {
 
 // ---- a join
 
-// Where players reach the match: a wildcard address is that under which this host was asked.
-static void print_address(const visit* self, const char* asked, const char* address, char* text,
-                          size_t text_bytes) {
-    const char* name = self->host->conf.public_name;
-    const char* port = strrchr(address, ':') + 1;
-    size_t size = name ? strlen(name) : (size_t)(port - address - 1);
-    net_address at;
-    if (!name && net_address_parse(address, &at) == NET_OK && net_address_is_wildcard(&at)) {
-        name = asked;
-        size = asked[0] == '[' ? strcspn(asked, "]") + 1 : strcspn(asked, ":");
-    }
-    (void)base_text_format(text, text_bytes, "%.*s:%s", (int)size, name ? name : address, port);
-}
-
-static bool make_token(const visit* self, const net_key* key, char* text) {
-    const net_token_claims claims = {.player_id = self->player,
-                                     .expiry_unix_s = (uint64_t)time(NULL) + TOKEN_LIFE_S};
-    net_token token;
-    const bool is_made = net_token_make(key, &claims, net_entropy_system(), &token) == NET_OK &&
-                         net_token_print(&token, text, NET_TOKEN_TEXT_BYTES);
-    net_token_wipe(&token);
-    return is_made;
-}
-
-static void send_seat(visit* self, const server_room* room) {
+static void send_seat(visit* self, const server_room* room, bool is_player) {
     char address[2 * SERVER_HOST_BYTES_MAX], token[NET_TOKEN_TEXT_BYTES], scheme[8] = "";
     char asked[SERVER_HOST_BYTES_MAX] = "";
     char page[SERVER_HOST_BYTES_MAX + NET_TOKEN_TEXT_BYTES + 64];
     base_bytes json;
     (void)visit_header(self, "Host", asked, sizeof asked);
     (void)visit_header(self, "X-Forwarded-Proto", scheme, sizeof scheme);
-    print_address(self, asked, room->address, address, sizeof address);
-    if (!make_token(self, &room->key, token)) {
+    server_room_print_address(room, asked, address, sizeof address);
+    (void)base_text_copy(self->host->asked, sizeof self->host->asked, asked);
+    if (!server_room_make_token(room, self->player, token)) {
         visit_refuse(self, 503, "no token can be made");
         return;
     }
@@ -193,8 +169,8 @@ static void send_seat(visit* self, const server_room* room) {
                            strcmp(scheme, "https") == 0 ? "https" : "http", asked, room->id, token);
     base_bytes_init(&json, NULL);
     base_json_write(&json, "{match=%s address=%s token=%s page=%s expires_s=%u seats=%u taken=%u}",
-                    room->id, address, token, page, SERVER_ROOM_SEAT_S, room->game.seats,
-                    room->seat_count);
+                    room->id, address, token, is_player ? page : "", SERVER_ROOM_SEAT_S,
+                    room->game.seats, room->seat_count);
     visit_send(self, 200, NULL, json.data, json.size);
     explicit_bzero(token, sizeof token);
     base_bytes_deinit(&json);
@@ -250,11 +226,15 @@ static const struct {
     [SERVER_JOIN_FAILS] = {503, "fails", "its matches cannot be started now: see the host's lines"},
 };
 
+const char* server_join_end_text(server_join_end end) {
+    return ends[end].text;
+}
+
 static void visit_answer_join(visit* self) {
     const server_room* room = server_rooms_find(self->host->rooms, self->room, strlen(self->room));
     if (room && room->state < SERVER_ROOM_RUNNING) return;
     if (room && room->state == SERVER_ROOM_RUNNING)
-        send_seat(self, room);
+        send_seat(self, room, true);
     else
         visit_refuse(self, 503, room ? room->why : "the match ended");
 }
@@ -292,19 +272,28 @@ static net_address find_origin(const visit* self) {
     return from;
 }
 
-static void join_match(visit* self, server_right right) {
+// @return the body of a request for a match; NULL: refused.
+static json_t* visit_read(visit* self) {
     server_host* host = self->host;
-    server_join join = {0};
     const net_address from = find_origin(self);
     if (!server_rate_accepts(&host->rate, &from, host->conf.joins, net_loop_now_us()) ||
         host->waiting_count >= WAITING_MAX) {
         host->refused++;
         visit_refuse(self, 429, "too many joins: try again in some seconds");
-        return;
+        return NULL;
     }
     json_t* body = json_loadb((const char*)self->in.data + self->head_bytes,
                               self->in.size - self->head_bytes, JSON_REJECT_DUPLICATES, NULL);
-    const char* fault = body ? server_join_read(body, &join) : "the body is not JSON";
+    if (!body) visit_refuse(self, 400, "the body is not JSON");
+    return body;
+}
+
+static void join_match(visit* self, server_right right) {
+    server_host* host = self->host;
+    server_join join = {0};
+    json_t* body = visit_read(self);
+    if (!body) return;
+    const char* fault = server_join_read(body, &join);
     if (fault)
         visit_refuse(self, 400, fault);
     else if (join.player != 0 && right != SERVER_OPERATOR)
@@ -313,6 +302,26 @@ static void join_match(visit* self, server_right right) {
         visit_refuse(self, 503, "this host ends");
     else
         seat_player(self, &join);
+    json_decref(body);
+}
+
+// A token without a seat: with it a client may watch.
+static void watch_match(visit* self, server_right right) {
+    json_t* body = visit_read(self);
+    if (!body) return;
+    const char* id = json_string_value(json_object_get(body, "match"));
+    const server_room* room = id ? server_rooms_find(self->host->rooms, id, strlen(id)) : NULL;
+    (void)right;
+    net_entropy_system()->fill(NULL, &self->player, sizeof self->player);
+    self->player |= 1;
+    if (!room)
+        visit_refuse(self, 404, "there is no such match");
+    else if (room->state >= SERVER_ROOM_LEAVING)
+        visit_refuse(self, 410, "this match has ended");
+    else if (room->state != SERVER_ROOM_RUNNING)
+        visit_refuse(self, 503, "this match is not ready yet: try again");
+    else
+        send_seat(self, room, false);
     json_decref(body);
 }
 
@@ -389,6 +398,17 @@ static void put_metrics(base_bytes* text, const visit* self, server_right right)
                   "shoal_host_matches_total{event=\"crashed\"} %" PRIu64 "\n"
                   "shoal_host_matches_total{event=\"hung\"} %" PRIu64 "\n",
                   host->starts, host->crashes, host->hangs);
+    base_json_put(text, "# TYPE shoal_host_records_total counter\n");
+    for (size_t i = 0; i <= SERVER_STORE_END_COUNT; i++)
+        base_json_put(text, "shoal_host_records_total{result=\"%s\"} %" PRIu64 "\n",
+                      (const char* const[]){"done", "conflict", "away", "too_many"}[i],
+                      host->orders[i]);
+    base_json_put(text,
+                  "# TYPE shoal_host_results_total counter\n"
+                  "shoal_host_results_total %" PRIu64 "\n"
+                  "# TYPE shoal_host_malformed_total counter\n"
+                  "shoal_host_malformed_total %" PRIu64 "\n",
+                  host->results_kept, host->malformed);
 }
 
 // Prometheus' HTTP service discovery: each match, scraped by this host.
@@ -417,6 +437,7 @@ static const struct {
     const char* type;
 } routes[] = {
     {"POST /v1/join", true, join_match, NULL, NULL},
+    {"POST /v1/watch", true, watch_match, NULL, NULL},
     {"GET /v1/matches", true, NULL, put_matches, NULL},
     {"GET /v1/targets", false, NULL, put_targets, NULL},
     {"GET /metrics", false, NULL, put_metrics, "text/plain; version=0.0.4; charset=utf-8"},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conf.h"
+#include "store.h"
 
 #include "inspect/acceptor.h"
 #include "inspect/gate.h"
@@ -26,6 +27,14 @@ struct server_host {
     bool is_ending;
     uint64_t joins[SERVER_JOIN_END_COUNT], refused; ///< so far
     uint64_t starts, crashes, hangs;
+    char asked[SERVER_HOST_BYTES_MAX]; ///< the name under which the newest join reached this host
+    // What matches are answered.
+    char store_url[SERVER_HOST_PATH_BYTES];
+    server_store *store, *results; ///< store: NULL without libpq
+    server_watch store_watch, results_watch;
+    bool is_store_away, is_results_away;
+    uint64_t orders[SERVER_STORE_END_COUNT + 1]; ///< by their end; the last: there were too many
+    uint64_t malformed, results_kept;
     // The door.
     server_gate gate;
     net_address bound;
@@ -52,8 +61,21 @@ BASE_MUST_USE bool server_host_find_matches(server_host* host);
 uint64_t server_host_tend(server_host* host, uint64_t now_us);
 /// A signal to the process of a match, if there is one.
 void server_room_signal(const server_room* room, int signal);
+/// Write what the next host has to know of it.
+void server_room_save(const server_room* room);
+
+// ---- told.c
+
+/// Open the store of records and that of results.
+void server_host_open_store(server_host* host);
 /// A match told something (tell.h).
 void server_host_told(server_host* host, const char* text, size_t size, uint64_t now_us);
+/// Where players reach the match. `asked` is the name under which this host was asked.
+void server_room_print_address(const server_room* room, const char* asked, char* text,
+                               size_t text_bytes);
+/// Make the text of a token for its player. @return false: it cannot be made.
+BASE_MUST_USE bool server_room_make_token(const server_room* room, uint64_t player,
+                                          char text[NET_TOKEN_TEXT_BYTES]);
 
 // ---- door.c
 
@@ -64,5 +86,7 @@ BASE_MUST_USE int server_door_open(server_host* host);
 uint64_t server_door_pass(server_host* host, uint64_t now_us);
 void server_door_close(server_host* host);
 struct json_t;
+/// @return what a player reads; NULL: seated.
+const char* server_join_end_text(server_join_end end);
 /// Read the body of a join; texts are borrowed from it. @return what is wrong; NULL: nothing.
 const char* server_join_read(struct json_t* body, server_join* join);

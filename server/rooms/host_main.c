@@ -113,6 +113,7 @@ static int serve(server_host* self, net_loop* loop) {
                                base_error_text(errno));
     if (!lock_folder(self)) return NET_EXIT_BIND;
     if (!find_program(self) || !server_host_find_matches(self)) return NET_EXIT_RUNTIME;
+    server_host_open_store(self);
     const int code = server_door_open(self);
     if (code != NET_EXIT_CLEAN) return code;
     (void)net_address_print(&self->bound, address, sizeof address);
@@ -151,6 +152,8 @@ int main(int argc, char** argv) {
     const base_options_result read = base_options_read(&options, argc, argv, &words, &reporter);
     const int code = read == BASE_OPTIONS_OK ? serve(self, loop) : net_exit_of_options(read);
     server_door_close(self);
+    server_store_close(self->store);
+    server_store_close(self->results);
     server_rooms_destroy(self->rooms);
     base_owner_destroy(self);
     return code;

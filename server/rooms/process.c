@@ -20,13 +20,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -79,7 +79,7 @@ static size_t read_tail(const char* path, char* text, size_t text_bytes) {
     return size > 0 ? (size_t)size : 0;
 }
 
-static void save_match(const server_room* room) {
+void server_room_save(const server_room* room) {
     char text[512] = "-\n";
     if (room->state != SERVER_ROOM_OVER)
         (void)base_text_format(text, sizeof text, "%s %" PRIu64 " %s %s %d\n", room->game.name,
@@ -124,6 +124,7 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
     const bool is_again = room->resumes > 0;
     // Without a player no tick was run, and there is nothing to continue.
     const bool has_log = is_again && room->had_players;
+    const bool has_place = room->address[0] != '\0'; // it ran before, or another one did there
     char hosts[1024] = "", start[64] = "", *rest;
     uint32_t count = 0;
     path_text path;
@@ -139,9 +140,9 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
         "--control=%s/control\n--log=%s/match.slog\n--max-clients=%" PRIu32
         "\n--pause-when-empty\n--tune=drain-s=%" PRIu64 "\n%s\n%s",
         room->host->program, has_log ? "resume" : "game", has_log ? path : room->game.module,
-        has_log ? "/match.slog" : "", is_again ? room->address : conf->listen, is_again ? "" : ":0",
-        is_again ? room->http : "127.0.0.1:0", path, hosts, path, path, path, room->game.seats,
-        conf->drain_s, start, room->game.options);
+        has_log ? "/match.slog" : "", has_place ? room->address : conf->listen,
+        has_place ? "" : ":0", has_place ? room->http : "127.0.0.1:0", path, hosts, path, path,
+        path, room->game.seats, conf->drain_s, start, room->game.options);
     for (char* at = strstr(text, "\n--tune=drain-s="); at && *(at += strcspn(at, " \t"));)
         *at = '\n';
     for (char* word = strtok_r(text, "\n", &rest); word; word = strtok_r(NULL, "\n", &rest)) {
@@ -158,6 +159,9 @@ static void become_match(const server_room* room, char* words[]) {
     sigset_t none;
     sigemptyset(&none);
     (void)base_text_format(path, sizeof path, "%s %s/reports", room->id, room->host->conf.folder);
+    // Not RLIMIT_AS: sanitizers and logs map much more than they write to.
+    const struct rlimit memory = {room->game.memory_bytes, room->game.memory_bytes};
+    if (memory.rlim_cur > 0) (void)setrlimit(RLIMIT_DATA, &memory);
     const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const bool is_told = setenv(SERVER_TELL_VARIABLE, path, 1) == 0;
     const int out =
@@ -195,7 +199,7 @@ static void start_match(server_room* room, uint64_t now_us) {
     room->heard_us = now_us;
     room->state = SERVER_ROOM_STARTING;
     if (pid > 0 && follow_process(room, (uint64_t)pid)) {
-        save_match(room);
+        server_room_save(room);
         return;
     }
     base_report(&host->reporter, path, 0, "the match cannot be started: %s",
@@ -235,45 +239,10 @@ static void process_ended(void* owner, uint32_t events) {
         base_report(&host->reporter, NULL, 0, "warning: match %s of %s: %s%s", room->id,
                     room->game.name, why, continues ? ": it is resumed" : "");
     room->was_told = false;
-    save_match(room);
+    server_room_save(room);
 }
 
 // ---- what it tells
-
-void server_host_told(server_host* host, const char* text, size_t size, uint64_t now_us) {
-    uint64_t players[SERVER_ROOM_SEATS_MAX], at_us = 0;
-    uint32_t count = 0;
-    size_t i;
-    const char *id, *address, *http, *at;
-    json_t *list, *row;
-    json_t* json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
-    const bool is_whole =
-        json_unpack(json, "{s:s s:s s:s s:s s:o}", "match", &id, "address", &address, "http", &http,
-                    "at_us", &at, "players", &list) == 0 &&
-        base_text_parse_u64(at, &at_us) && strchr(address, ':');
-    server_room* room = is_whole ? server_rooms_find(host->rooms, id, strlen(id)) : NULL;
-    if (room && (room->state == SERVER_ROOM_STARTING || room->state == SERVER_ROOM_RUNNING)) {
-        json_array_foreach(list, i, row) {
-            const char* player = json_string_value(row);
-            if (player && count < SERVER_ROOM_SEATS_MAX &&
-                base_text_parse_u64(player, &players[count]))
-                count++;
-        }
-        if (room->state == SERVER_ROOM_STARTING) {
-            server_room_game* game = server_rooms_game(host->rooms, room->game.name);
-            if (game) game->failures = 0;
-            (void)base_text_copy(room->address, sizeof room->address, address);
-            (void)base_text_copy(room->http, sizeof room->http, http);
-            server_room_opened(room, now_us);
-            save_match(room);
-        }
-        room->heard_us = now_us;
-        const bool had_players = room->had_players;
-        server_rooms_reported(host->rooms, room, players, count, at_us, now_us);
-        if (room->had_players != had_players) save_match(room);
-    }
-    json_decref(json);
-}
 
 static void reports_came(void* owner, uint32_t events) {
     server_host* host = owner;

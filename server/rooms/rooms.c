@@ -77,6 +77,12 @@ server_seat* server_room_add_seat(server_rooms* self, server_room* room) {
     return seat;
 }
 
+server_seat* server_room_find_seat(const server_room* room, uint64_t player) {
+    for (uint32_t i = 0; i < room->seat_count; i++)
+        if (room->seats[i].player == player) return &room->seats[i];
+    return NULL;
+}
+
 uint32_t server_room_players(const server_room* room) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < room->seat_count; i++)
@@ -89,7 +95,7 @@ static bool is_resuming(const server_room* room) {
 }
 
 static bool has_seats(const server_room* room, uint32_t count) {
-    return room->state < SERVER_ROOM_LEAVING && !is_resuming(room) &&
+    return room->state < SERVER_ROOM_LEAVING && !is_resuming(room) && !room->is_closed &&
            room->seat_count + count <= room->game.seats;
 }
 
@@ -110,11 +116,23 @@ void server_room_set_value(server_room* room, const char* key, const char* value
     server_room_value* row = server_room_find_value(room, key);
     if (!row && value[0] && room->value_count < SERVER_ROOM_VALUES_MAX) {
         row = &room->values[room->value_count++];
+        *row = (server_room_value){0};
         (void)base_text_copy(row->key, sizeof row->key, key);
     }
     if (!row || strcmp(row->value, value) == 0) return;
     (void)base_text_copy(row->value, sizeof row->value, value);
     if (!value[0]) *row = room->values[--room->value_count];
+}
+
+void server_room_publish(server_room* room, const server_room_value* values, uint32_t count) {
+    for (uint32_t i = room->value_count; i > 0; i--)
+        if (room->values[i - 1].is_published)
+            server_room_set_value(room, room->values[i - 1].key, "");
+    for (uint32_t i = 0; i < count; i++) {
+        server_room_set_value(room, values[i].key, values[i].value);
+        server_room_value* row = server_room_find_value(room, values[i].key);
+        if (row) row->is_published = true;
+    }
 }
 
 static bool fits_filter(const server_room* room, const server_join* join) {
@@ -133,6 +151,10 @@ static bool is_of(const server_room* room, const char* game) {
     return room->state < SERVER_ROOM_LEAVING && strcmp(room->game.name, game) == 0;
 }
 
+static bool is_other(const server_room* room, const server_join* join) {
+    return join->match && strcmp(room->id, join->match) != 0;
+}
+
 static bool is_same(const char* word, const char* of_seat) {
     return word && word[0] && strcmp(word, of_seat) == 0;
 }
@@ -143,7 +165,9 @@ static bool find_own(const server_rooms* self, const server_join* join, server_r
                      server_seat** held) {
     for (uint32_t i = 0; i < self->count; i++) {
         server_room* room = self->rooms[i];
-        for (uint32_t k = 0; is_of(room, join->game) && k < room->seat_count; k++) {
+        // Who comes from a match goes to another one, or to the one that it names.
+        const bool is_left = join->leaves && (room == join->leaves || is_other(room, join));
+        for (uint32_t k = 0; is_of(room, join->game) && !is_left && k < room->seat_count; k++) {
             server_seat* seat = &room->seats[k];
             const bool is_own = is_same(join->request, seat->request) ||
                                 (join->player != 0 && seat->player == join->player);
@@ -161,7 +185,8 @@ static server_room* choose(const server_rooms* self, const server_join* join, ui
     server_room* best = NULL;
     for (uint32_t i = 0; i < self->count; i++) {
         server_room* room = self->rooms[i];
-        if (!is_of(room, join->game) || !has_seats(room, count) || !fits_filter(room, join))
+        if (!is_of(room, join->game) || room == join->leaves || !has_seats(room, count) ||
+            !fits_filter(room, join))
             continue;
         const bool is_up = room->state == SERVER_ROOM_RUNNING;
         const bool best_is_up = best && best->state == SERVER_ROOM_RUNNING;
@@ -273,6 +298,21 @@ void server_rooms_reported(server_rooms* self, server_room* room, const uint64_t
     if (kept > 0 || room->empty_us == 0) room->empty_us = kept > 0 ? 0 : now_us;
 }
 
+// Who played has a seat in it for some time.
+static void plan_next(server_rooms* self, const server_room* room, const server_room_game* game) {
+    server_room* next = server_rooms_add(self, game, NULL);
+    memcpy(next->address, room->address, sizeof next->address);
+    memcpy(next->http, room->http, sizeof next->http);
+    memcpy(next->values, room->values, sizeof next->values);
+    next->value_count = room->value_count;
+    for (uint32_t i = 0; i < room->seat_count && i < game->seats; i++) {
+        server_seat* seat = server_room_add_seat(self, next);
+        *seat = room->seats[i];
+        seat->size = 0;
+        seat->until_us = UINT64_MAX; // until it is open
+    }
+}
+
 // A start that failed is tried again later by the next plan; a match that ran goes on.
 bool server_rooms_ended(server_rooms* self, server_room* room, bool is_orderly, const char* why,
                         uint64_t now_us) {
@@ -289,6 +329,8 @@ bool server_rooms_ended(server_rooms* self, server_room* room, bool is_orderly, 
         return true;
     }
     room->state = SERVER_ROOM_OVER;
+    if (game && !game->is_gone && game->stays && is_orderly && !was_asked && room->had_players)
+        plan_next(self, room, game);
     room->seat_count = 0;
     if (game && is_start && !is_orderly) {
         game->start_us = now_us + (SECOND_US << (game->failures < 6 ? game->failures++ : 6));

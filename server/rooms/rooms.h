@@ -12,18 +12,19 @@
 #include "base/alloc.h"
 #include "net/token.h"
 
-#define SERVER_ROOMS_MAX 4096u       ///< matches that are not over
-#define SERVER_ROOMS_OVER_MAX 256u   ///< that are over and still known by their id
-#define SERVER_ROOM_ID_BYTES 17u     ///< 16 hexadecimal digits, with the NUL
-#define SERVER_ROOM_WORD_BYTES 65u   ///< a request, a party, a value; with the NUL
-#define SERVER_ROOM_KEY_BYTES 33u    ///< of a value
-#define SERVER_ROOM_VALUES_MAX 16u   ///< of a match, which filters compare
-#define SERVER_ROOM_SEATS_MAX 4095u  ///< of a match
-#define SERVER_ROOM_GAMES_MAX 64u    ///< of a host
-#define SERVER_ROOM_NAME_BYTES 33u   ///< of a game
-#define SERVER_ROOM_TEXT_BYTES 1024u ///< module and options of a game
-#define SERVER_ROOM_SEAT_S 15u       ///< a seat is held
-#define SERVER_ROOM_RESUMES_MAX 3u   ///< in SERVER_ROOM_RESUMES_S
+#define SERVER_ROOMS_MAX 4096u          ///< matches that are not over
+#define SERVER_ROOMS_OVER_MAX 256u      ///< that are over and still known by their id
+#define SERVER_ROOM_ID_BYTES 17u        ///< 16 hexadecimal digits, with the NUL
+#define SERVER_ROOM_WORD_BYTES 65u      ///< a request, a party, a value; with the NUL
+#define SERVER_ROOM_KEY_BYTES 33u       ///< of a value
+#define SERVER_ROOM_VALUES_MAX 16u      ///< of a match, which filters compare
+#define SERVER_ROOM_SEATS_MAX 4095u     ///< of a match
+#define SERVER_ROOM_GAMES_MAX 64u       ///< of a host
+#define SERVER_ROOM_NAME_BYTES 33u      ///< of a game
+#define SERVER_ROOM_TEXT_BYTES 1024u    ///< module and options of a game
+#define SERVER_ROOM_TRANSFER_BYTES 512u ///< of a player who comes from another match
+#define SERVER_ROOM_SEAT_S 15u          ///< a seat is held
+#define SERVER_ROOM_RESUMES_MAX 3u      ///< in SERVER_ROOM_RESUMES_S
 #define SERVER_ROOM_RESUMES_S 60u
 #define SERVER_ROOM_TOKEN_BYTES 33u
 #define SERVER_ROOM_PRIVATE "code" ///< who does not name this value gets no match that has it
@@ -40,15 +41,17 @@ typedef enum server_room_state {
 typedef struct server_room_game {
     char name[SERVER_ROOM_NAME_BYTES];
     char module[SERVER_ROOM_TEXT_BYTES], options[SERVER_ROOM_TEXT_BYTES];
-    uint32_t seats;     ///< of a match
-    uint32_t seats_min; ///< that have players at tick 1; 0: no matter
-    uint32_t spare;     ///< matches that are started before they are asked for
-    uint32_t most;      ///< matches at a time
-    uint64_t idle_us;   ///< a match without players ends after this time; 0: never
-    bool resumes;       ///< after a crash
-    bool is_gone;       ///< host.conf names it no more: it gets no new match
-    uint32_t failures;  ///< starts that failed, one after the other
-    uint64_t start_us;  ///< no match is started before
+    uint32_t seats;        ///< of a match
+    uint32_t seats_min;    ///< that have players at tick 1; 0: no matter
+    uint32_t spare;        ///< matches that are started before they are asked for
+    uint32_t most;         ///< matches at a time
+    uint64_t idle_us;      ///< a match without players ends after this time; 0: never
+    uint64_t memory_bytes; ///< of a match; 0: no limit
+    bool resumes;          ///< after a crash
+    bool stays;            ///< after a match the next one has its address, values and players
+    bool is_gone;          ///< host.conf names it no more: it gets no new match
+    uint32_t failures;     ///< starts that failed, one after the other
+    uint64_t start_us;     ///< no match is started before
 } server_room_game;
 
 /// A descriptor that the host's loop waits on.
@@ -60,6 +63,7 @@ typedef struct server_watch {
 
 typedef struct server_room_value {
     char key[SERVER_ROOM_KEY_BYTES], value[SERVER_ROOM_WORD_BYTES];
+    bool is_published; ///< by the match itself; else a join asked for it
 } server_room_value;
 
 typedef struct server_seat {
@@ -67,6 +71,8 @@ typedef struct server_seat {
     uint64_t until_us; ///< it is held until then; 0: its player is in
     bool is_seen;      ///< the newest report has its player
     char request[SERVER_ROOM_WORD_BYTES], party[SERVER_ROOM_WORD_BYTES]; ///< "": none
+    uint32_t size; ///< of what the match before sent along
+    uint8_t bytes[SERVER_ROOM_TRANSFER_BYTES];
 } server_seat;
 
 /// A match.
@@ -79,11 +85,14 @@ typedef struct server_room {
     server_seat* seats; ///< that are held or taken
     uint32_t seat_count, seat_capacity;
     bool had_players;
+    bool is_closed;    ///< the match wants no new players
     uint64_t empty_us; ///< since when it has no seat; 0: it has one, or never had
     uint32_t resumes;  ///< in all
     uint32_t crashes;  ///< since crashed_us
     uint64_t crashed_us;
     char why[256]; ///< why it is over, or was resumed
+    enum { SERVER_RESULT_NONE, SERVER_RESULT_WAITS, SERVER_RESULT_KEPT } result;
+    uint64_t result_tick;
     // Of process.c.
     struct server_host* host;
     server_watch end;  ///< a pidfd: readable when the process is gone
@@ -111,6 +120,7 @@ typedef struct server_join {
     uint32_t party_seats; ///< of the party, this player's among them; 0: one
     server_room_value values[SERVER_ROOM_VALUES_MAX]; ///< the match has these
     uint32_t value_count;
+    const server_room* leaves; ///< the match that the player comes from; NULL: none
 } server_join;
 
 typedef enum server_join_end {
@@ -147,9 +157,14 @@ void server_rooms_reported(server_rooms* rooms, server_room* room, const uint64_
                            uint32_t count, uint64_t at_us, uint64_t now_us);
 /// It has this value from now on; "": no more. One too many is dropped.
 void server_room_set_value(server_room* room, const char* key, const char* value);
+/// The match has published these, and no others any more.
+void server_room_publish(server_room* room, const server_room_value* values, uint32_t count);
+/// @return the player's seat; NULL: none.
+server_seat* server_room_find_seat(const server_room* room, uint64_t player);
 /// @return its value; NULL: none.
 server_room_value* server_room_find_value(const server_room* room, const char* key);
-/// Its process ended by itself. `is_orderly`: it reported its end.
+/// Its process ended by itself. `is_orderly`: it reported its end. Where the game stays, the next
+/// match is planned.
 /// @return the match is planned again.
 bool server_rooms_ended(server_rooms* rooms, server_room* room, bool is_orderly, const char* why,
                         uint64_t now_us);

@@ -13,26 +13,29 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#define REST_US UINT64_C(3600000000)
 #define LEAST_US UINT64_C(250000) // for an order that waited behind others
 #define BACKOFFS_MAX 4u           // then it tries again each two seconds or so
 
 const char* const server_sql_texts[SERVER_SQL_COUNT] = {
-    [SERVER_SQL_MAKE] = "CREATE TABLE IF NOT EXISTS shoal_records (game TEXT NOT NULL, player TEXT "
-                        "NOT NULL, version BIGINT NOT NULL, bytes BYTEA NOT NULL, "
-                        "PRIMARY KEY (game, player))",
-    [SERVER_SQL_READ] = "SELECT version, bytes FROM shoal_records WHERE game = $1 AND player = $2",
-    [SERVER_SQL_INSERT] = "INSERT INTO shoal_records (game, player, version, bytes) "
-                          "VALUES ($1, $2, 1, $3) ON CONFLICT DO NOTHING",
-    [SERVER_SQL_UPDATE] = "UPDATE shoal_records SET version = version + 1, bytes = $3 "
-                          "WHERE game = $1 AND player = $2 AND version = $4",
+    [SERVER_SQL_MAKE] = "CREATE TABLE IF NOT EXISTS shoal_records (game TEXT NOT NULL, "
+                        "player TEXT NOT NULL, version BIGINT NOT NULL, bytes BYTEA NOT NULL, "
+                        "writer TEXT NOT NULL, PRIMARY KEY (game, player))",
+    [SERVER_SQL_READ] = "SELECT version, bytes, writer FROM shoal_records "
+                        "WHERE game = $1 AND player = $2",
+    [SERVER_SQL_INSERT] = "INSERT INTO shoal_records (game, player, version, bytes, writer) "
+                          "VALUES ($1, $2, 1, $3, $4) ON CONFLICT DO NOTHING",
+    [SERVER_SQL_UPDATE] = "UPDATE shoal_records SET version = version + 1, bytes = $3, "
+                          "writer = $4 WHERE game = $1 AND player = $2 AND version = $5",
 };
 
 struct server_store {
     base_owner owner;
-    const server_database* database;
-    const char* url;
+    const server_store_work* work;
+    void* context;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -40,16 +43,21 @@ struct server_store {
     bool is_closing;
     uint64_t pushed, ended, popped, lent; // lent: popped, and read until the next pop
     server_store_order* orders;
-    // Of the thread.
+};
+
+// ---- records, on the thread
+
+typedef struct records {
+    base_owner owner;
+    const server_database* database;
+    const char* url;
     void* connection; // NULL: none
     server_backoff backoff;
     uint64_t retry_us;
     char why[SERVER_STORE_WHY_BYTES]; // the newest failure
-};
+} records;
 
-// ---- the thread
-
-static bool store_connect(server_store* self, server_store_order* order) {
+static bool records_connect(records* self, server_store_order* order) {
     uint64_t now_us = net_loop_now_us();
     const uint64_t wait_us = self->retry_us < order->due_us ? self->retry_us : order->due_us;
     if (self->connection) return true;
@@ -61,7 +69,7 @@ static bool store_connect(server_store* self, server_store_order* order) {
     return self->connection != NULL;
 }
 
-static void store_disconnect(server_store* self) {
+static void records_disconnect(records* self) {
     const uint64_t now_us = net_loop_now_us();
     if (self->connection) self->database->close(self->connection);
     self->connection = NULL;
@@ -69,44 +77,94 @@ static void store_disconnect(server_store* self) {
     self->retry_us = now_us + 1000 * server_backoff_failed(&self->backoff, now_us, 0);
 }
 
-// @return false: it failed on the way, and may have been done.
-static bool store_try(server_store* self, server_store_order* order) {
-    static const server_record none;
-    server_record* record = &order->record;
-    server_record found = none;
-    const uint64_t next = record->version + 1;
-    int count = 0;
-    if (order->is_keep) {
-        count = self->database->run(self->connection,
-                                    record->version == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE,
-                                    record, NULL, order->due_us, self->why);
-        record->version = count == 1 ? next : record->version;
-    }
-    if (count == 0) {
-        count = self->database->run(self->connection, SERVER_SQL_READ, record, &found,
-                                    order->due_us, self->why);
-        const bool is_kept = found.version == next && found.size == record->size &&
-                             memcmp(found.bytes, record->bytes, found.size) == 0;
-        if (count >= 0 && order->is_keep && !is_kept) order->end = SERVER_STORE_CONFLICT;
-        if (count >= 0) record->version = found.version;
-        if (count >= 0 && !order->is_keep) {
-            record->size = found.size;
-            memcpy(record->bytes, found.bytes, found.size);
-        }
-    }
-    return count >= 0;
+static int records_ask(records* self, const server_store_order* order, server_sql what,
+                       const server_record* given, server_record* found) {
+    return self->database->run(self->connection, what, given, found, order->due_us, self->why);
 }
 
-static void store_run(server_store* self, server_store_order* order) {
+// @return 1: it is kept; 0: it is not; -1: it failed on the way, and may be kept.
+static int records_keep(records* self, server_store_order* order) {
+    server_record *record = &order->record, found = {.version = 0};
+    const uint64_t before = record->version;
+    int count =
+        records_ask(self, order, before == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE, record, NULL);
+    if (count != 0) {
+        if (count == 1) record->version++;
+        return count;
+    }
+    if (records_ask(self, order, SERVER_SQL_READ, record, &found) < 0) return -1;
+    const bool is_own = strcmp(found.writer, record->writer) == 0 && found.version > before;
+    const bool is_equal =
+        found.size == record->size && memcmp(found.bytes, record->bytes, found.size) == 0;
+    record->version = found.version;
+    if (is_equal && (is_own || found.version == before + 1)) return 1;
+    if (is_own) count = records_ask(self, order, SERVER_SQL_UPDATE, record, NULL);
+    record->version = count == 1 ? found.version + 1 : count == 0 ? found.version : before;
+    return count;
+}
+
+// @return false: it failed on the way.
+static bool records_try(records* self, server_store_order* order) {
+    server_record found = {.version = 0};
+    if (order->is_keep) {
+        const int count = records_keep(self, order);
+        if (count == 0) order->end = SERVER_STORE_CONFLICT;
+        return count >= 0;
+    }
+    if (records_ask(self, order, SERVER_SQL_READ, &order->record, &found) < 0) return false;
+    order->record.version = found.version;
+    order->record.size = found.size;
+    memcpy(order->record.bytes, found.bytes, found.size);
+    return true;
+}
+
+static void records_run(void* context, server_store_order* order) {
+    records* self = context;
     const uint64_t least_us = net_loop_now_us() + LEAST_US;
     order->end = SERVER_STORE_DONE;
     if (self->connection && order->due_us < least_us) order->due_us = least_us;
     do {
-        if (store_connect(self, order) && store_try(self, order)) return;
-        if (self->connection || net_loop_now_us() >= self->retry_us) store_disconnect(self);
+        if (records_connect(self, order) && records_try(self, order)) return;
+        if (self->connection || net_loop_now_us() >= self->retry_us) records_disconnect(self);
     } while (net_loop_now_us() < order->due_us);
     order->end = SERVER_STORE_AWAY;
     (void)base_text_copy(order->why, sizeof order->why, self->why);
+}
+
+static uint64_t records_rest(void* context, uint64_t now_us) {
+    (void)context;
+    return now_us + REST_US;
+}
+
+static void records_close(void* context) {
+    records* self = context;
+    if (self->connection) self->database->close(self->connection);
+    base_owner_destroy(self);
+}
+
+server_store* server_store_open(const char* url) {
+    static const server_store_work work = {records_run, records_rest, records_close};
+    const server_database* database = &server_database_sqlite;
+    if (strncmp(url, database->begin, strlen(database->begin)) != 0)
+        database = &server_database_postgres;
+    if (!database->open) return NULL;
+    records* self = base_owner_create(NULL, sizeof *self);
+    self->database = database;
+    self->url = url;
+    return server_store_begin(&work, self);
+}
+
+// ---- the thread
+
+// With the lock. An order, the end, or the time ends it.
+static void store_rest(server_store* self) {
+    (void)pthread_mutex_unlock(&self->lock);
+    const uint64_t due_us = self->work->rest(self->context, net_loop_now_us());
+    const struct timespec due = {.tv_sec = (time_t)(due_us / 1000000),
+                                 .tv_nsec = (long)(due_us % 1000000 * 1000)};
+    (void)pthread_mutex_lock(&self->lock);
+    if (self->ended == self->pushed && !self->is_closing)
+        (void)pthread_cond_timedwait(&self->wake, &self->lock, &due);
 }
 
 static void* store_work(void* context) {
@@ -114,37 +172,39 @@ static void* store_work(void* context) {
     const uint64_t one = 1;
     (void)pthread_mutex_lock(&self->lock);
     for (;;) {
-        while (self->ended == self->pushed && !self->is_closing)
-            (void)pthread_cond_wait(&self->wake, &self->lock);
-        if (self->ended == self->pushed) break;
+        if (self->ended == self->pushed) {
+            if (self->is_closing) break;
+            store_rest(self);
+            continue;
+        }
         server_store_order* order = &self->orders[self->ended % SERVER_STORE_ORDERS_MAX];
         (void)pthread_mutex_unlock(&self->lock);
-        store_run(self, order);
+        self->work->run(self->context, order);
         (void)pthread_mutex_lock(&self->lock);
         self->ended++;
         (void)!write(self->ended_event, &one, sizeof one);
     }
     (void)pthread_mutex_unlock(&self->lock);
-    if (self->connection) self->database->close(self->connection);
+    self->work->close(self->context);
     return NULL;
 }
 
 // ---- the loop
 
-server_store* server_store_open(const char* url) {
-    const server_database* database = &server_database_sqlite;
-    if (strncmp(url, database->begin, strlen(database->begin)) != 0)
-        database = &server_database_postgres;
-    if (!database->open) return NULL;
+server_store* server_store_begin(const server_store_work* work, void* context) {
+    pthread_condattr_t clock;
     sigset_t all, before;
     server_store* self = base_owner_create(NULL, sizeof *self);
-    self->database = database;
-    self->url = url;
+    self->work = work;
+    self->context = context;
     self->orders =
         base_allocate_zero(&self->owner.allocator, SERVER_STORE_ORDERS_MAX * sizeof *self->orders);
     self->ended_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     (void)pthread_mutex_init(&self->lock, NULL);
-    (void)pthread_cond_init(&self->wake, NULL);
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); // that of net_loop_now_us
+    (void)pthread_cond_init(&self->wake, &clock);
+    (void)pthread_condattr_destroy(&clock);
     sigfillset(&all); // signals are the loop's
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     const int failed = pthread_create(&self->thread, NULL, store_work, self);

@@ -38,20 +38,22 @@ static bool postgres_read(PGresult* answer, server_record* found) {
     found->version = __builtin_bswap64(base_load_le64((const uint8_t*)PQgetvalue(answer, 0, 0)));
     found->size = (uint32_t)size;
     memcpy(found->bytes, PQgetvalue(answer, 0, 1), found->size);
+    (void)base_text_copy(found->writer, sizeof found->writer, PQgetvalue(answer, 0, 2));
     return true;
 }
 
 static int postgres_run(void* connection, server_sql what, const server_record* given,
                         server_record* found, uint64_t due_us, char* why) {
-    static const int counts[SERVER_SQL_COUNT] = {0, 2, 3, 4};
-    static const int is_binary[] = {0, 0, 1, 0};
+    static const int counts[SERVER_SQL_COUNT] = {0, 2, 4, 5};
+    static const int is_binary[] = {0, 0, 1, 0, 0};
     PGconn* server = connection;
     char player[24] = "", version[24] = "";
-    const char* values[4] = {NULL, player, NULL, version};
-    int sizes[4] = {0};
+    const char* values[5] = {NULL, player, NULL, NULL, version};
+    int sizes[5] = {0};
     if (given) {
         values[0] = given->game;
         values[2] = (const char*)given->bytes;
+        values[3] = given->writer;
         sizes[2] = (int)given->size;
         (void)base_text_format(player, sizeof player, "%" PRIu64, given->player);
         (void)base_text_format(version, sizeof version, "%" PRIu64, given->version);

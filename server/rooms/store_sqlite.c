@@ -29,13 +29,14 @@ static int sqlite_run(void* connection, server_sql what, const server_record* gi
         return sqlite_fail(file, why);
     if (given) {
         (void)base_text_format(player, sizeof player, "%" PRIu64, given->player);
-        const int game_at = sqlite3_bind_parameter_index(it, "$1");
-        (void)sqlite3_bind_text(it, game_at, given->game, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_text(it, sqlite3_bind_parameter_index(it, "$2"), player, -1,
-                                SQLITE_STATIC);
+        const char* const texts[] = {given->game, player, given->writer};
+        static const char* const names[] = {"$1", "$2", "$4"};
+        for (size_t i = 0; i < BASE_COUNT(texts); i++)
+            (void)sqlite3_bind_text(it, sqlite3_bind_parameter_index(it, names[i]), texts[i], -1,
+                                    SQLITE_STATIC);
         (void)sqlite3_bind_blob(it, sqlite3_bind_parameter_index(it, "$3"), given->bytes,
                                 (int)given->size, SQLITE_STATIC);
-        (void)sqlite3_bind_int64(it, sqlite3_bind_parameter_index(it, "$4"),
+        (void)sqlite3_bind_int64(it, sqlite3_bind_parameter_index(it, "$5"),
                                  (sqlite3_int64)given->version);
     }
     const int end = sqlite3_step(it);
@@ -44,6 +45,8 @@ static int sqlite_run(void* connection, server_sql what, const server_record* gi
         const int size = sqlite3_column_bytes(it, 1);
         found->version = (uint64_t)sqlite3_column_int64(it, 0);
         found->size = (uint32_t)size;
+        (void)base_text_copy(found->writer, sizeof found->writer,
+                             (const char*)sqlite3_column_text(it, 2));
         if (size > (int)SERVER_RECORD_BYTES_MAX)
             count = -1;
         else if (size > 0)

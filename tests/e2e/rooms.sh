@@ -3,15 +3,17 @@
 # shoal-host: seats by HTTP, matches as processes, what happens when one of them or the host dies.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../support/postgres.sh
+. "$here/../support/postgres.sh"
 
 # A match that a case leaves would outlive it.
 end_matches() {
     local pid
     for pid in $(cat "$work"/*/run/matches/*/match 2>/dev/null | sed -n 's/^[a-z]* \([1-9][0-9]*\) .*/\1/p'); do
-        [[ $(readlink "/proc/$pid/exe" 2>/dev/null) != */shoal-server ]] || kill -KILL "$pid" 2>/dev/null || true
+        [[ $(tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null) != *shoal-server* ]] || kill -KILL "$pid" 2>/dev/null || true
     done
 }
-trap 'end_matches; cleanup' EXIT
+trap 'end_matches; postgres_end; cleanup' EXIT
 
 # conf [LINE of the host]...: host.conf as a user writes it; $block has further lines of the game.
 conf() {
@@ -20,7 +22,7 @@ conf() {
         cat <<END
 http = 127.0.0.1:0
 open = yes
-store = sqlite:players.db
+${store:-store = sqlite:players.db}
 folder = run            # logs, keys, state of the host
 game breakout {
     module = breakout
@@ -282,6 +284,236 @@ case_who_may_join_where_tokens_are() {
     says wrong.err '^none.conf: error: cannot open'
     run_to 2 nothing shoal-host
     run_to 0 checked shoal-host --check-options host.conf
+}
+
+# ---- what a match tells the host
+
+# fakes: from now on matches are fake_match.py, which speaks with the host and plays nothing.
+fakes() {
+    mkdir fake
+    cp "$bin/shoal-host" fake/
+    ln -s "$here/fake_match.py" fake/shoal-server
+    bin=$PWD/fake
+}
+
+# tells MATCH MEMBERS [FILE]: the match tells that, and $told gets the answer.
+tells() {
+    rm -f "run/matches/$1/answer.json"
+    echo "{$2}" >"run/matches/$1/say.new"
+    mv "run/matches/$1/say.new" "run/matches/$1/say.json"
+    await "answer to $2" [ -e "run/matches/$1/answer.json" ]
+    told=$(cat "run/matches/$1/answer.json")
+}
+answers() { # MATCH MEMBERS PATTERN
+    tells "$1" "$2"
+    [[ $told =~ $3 ]] || fail "$2 is answered with $told, not $3"
+}
+reports() { # MATCH MEMBERS
+    echo "{$2}" >"run/matches/$1/state.new"
+    mv "run/matches/$1/state.new" "run/matches/$1/state.json"
+}
+base64_of() { printf '%s' "$1" | base64 -w 0; }
+
+# A record of player 7, in two matches at once.
+keeps_records() {
+    local one two text other
+    text=$(base64_of "gold=3") other=$(base64_of "gold=4")
+    join a '"filter":{"map":"a"}'
+    one=$match
+    join b '"filter":{"map":"b"}'
+    two=$match
+    answers "$one" '"ask":"1","player":"7"' '"version": "0", "record": "", "bytes": ""'
+    answers "$two" '"ask":"1","player":"7"' '"version": "0"'
+    answers "$one" '"keep":"2","player":"7","version":"0","record":"'"$text"'"' '"keep": "2", "version": "1"'
+    answers "$two" '"keep":"2","player":"7","version":"0","record":"'"$other"'"' '"keep": "2", "error": "conflict"'
+    answers "$one" '"keep":"3","player":"7","version":"0","record":"'"$text"'"' '"keep": "3", "version": "1"'
+    answers "$two" '"ask":"3","player":"7"' '"version": "1", "record": "'"$text"'"'
+    answers "$two" '"keep":"4","player":"7","version":"1","record":"'"$other"'"' '"keep": "4", "version": "2"'
+}
+
+case_a_record_outlives_its_match_and_its_host() {
+    fakes
+    conf
+    host host
+    keeps_records
+    asks 200 /metrics
+    says answer.json '^shoal_host_records_total\{result="conflict"\} 1$'
+    stop host
+    [ -s players.db ] || fail "no file of SQLite"
+    host next
+    join c
+    answers "$match" '"ask":"1","player":"7"' "\"version\": \"2\", \"record\": \"$(base64_of "gold=4")\""
+    stop next
+}
+
+case_joins_outlive_a_database_that_is_killed() {
+    postgres_begin || { skip "records in PostgreSQL: postgresql is not installed" && return; }
+    fakes
+    store="store = $postgres_url" conf
+    host host
+    keeps_records
+    postgres_kill
+    local began=$SECONDS known
+    known="\"version\": \"2\", \"record\": \"$(base64_of "gold=4")\""
+    answers "$match" '"ask":"9","player":"7"' '"error": "the store of records does not answer"'
+    [ $((SECONDS - began)) -lt 60 ] || fail "the answer took $((SECONDS - began)) s"
+    join c '"request":"c"'
+    says host.err 'warning: records of players are not known: store: '
+    postgres_start
+    await "the records" has_record "$match" "$known"
+    says host.err 'records of players are known again'
+    # One that hangs, not one that is gone.
+    kill -STOP "$postgres_pid" $(pgrep -P "$postgres_pid")
+    answers "$match" '"ask":"10","player":"7"' '"error": "the store of records does not answer"'
+    kill -CONT $(pgrep -P "$postgres_pid") "$postgres_pid"
+    await "the records" has_record "$match" "$known"
+    stop host
+}
+asked=100
+has_record() { # MATCH PATTERN
+    asked=$((asked + 1))
+    tells "$1" '"ask":"'$asked'","player":"7"'
+    [[ $told =~ $2 ]]
+}
+
+case_a_match_sends_a_player_to_another_one() {
+    fakes
+    conf
+    printf 'game lobby {\n    module = breakout\n    players = 2\n    spare = 1\n    most = 2\n}\n' >>host.conf
+    start_ready host shoal-host host.conf
+    url=$(sed -n 's/^ready http=\(http:[^ ]*\) games=2$/\1/p' host.out)
+    local lobby bytes
+    bytes=$(base64_of "level 3")
+    asks 200 /v1/join '{"game":"lobby","player":"7"}'
+    lobby=$(field match)
+    reports "$lobby" '"players":["7"]'
+    await "the player in the list" has_players "$lobby" 1
+    tells "$lobby" '"transfer":"1","player":"7","to":"breakout","bytes":"'"$bytes"'"'
+    match=$(sed -n 's/.*"match": "\([0-9a-f]*\)", "address": "127.0.0.1:9", "token": "[^"]*", "page": "\/m\/\1\/play#join=.*/\1/p' <<<"$told")
+    [ -n "$match" ] && [ "$match" != "$lobby" ] || fail "no other match: $told"
+    answers "$match" '"ask":"1","player":"7"' "\"bytes\": \"$bytes\""
+    answers "$match" '"ask":"2","player":"7"' "\"bytes\": \"$bytes\""
+    answers "$match" '"ask":"3","player":"8"' '"bytes": ""'
+    answers "$lobby" '"transfer":"2","player":"7","to":"breakout","bytes":""' "\"match\": \"$match\""
+    # From match to match of one game, and back to the lobby by its id.
+    reports "$match" '"players":["7"]'
+    reports "$lobby" '"players":[]'
+    await "the player there" has_players "$match" 1
+    answers "$match" '"transfer":"3","player":"7","to":"breakout","bytes":""' '"address": '
+    ! grep -q "\"match\": \"$match\"" <<<"$told" || fail "the next match is the same one"
+    answers "$match" '"transfer":"4","player":"7","to":"'"$lobby"'","bytes":""' "\"match\": \"$lobby\""
+    answers "$match" '"transfer":"5","player":"9","to":"breakout","bytes":""' '"error": "the player has no seat in this match"'
+    answers "$match" '"transfer":"6","player":"7","to":"chess","bytes":""' '"error": "there is no such game"'
+    answers "$match" '"transfer":"7","player":"7","to":"'"$match"'","bytes":""' '"error": "the player is in this match"'
+    stop host
+}
+
+case_a_match_closes_its_doors_and_says_what_it_is() {
+    fakes
+    conf
+    host host
+    join a
+    local one=$match
+    reports "$one" '"players":[],"values":{"map":"ice","mode":"x"},"open":false'
+    await "a closed match" is_in_state "$one" full
+    says answer.json '"map":"ice"'
+    join b
+    [ "$match" != "$one" ] || fail "a closed match has a new player"
+    reports "$one" '"players":[],"values":{"map":"ice"},"open":true'
+    await "an open match" is_in_state "$one" open
+    join c '"filter":{"map":"ice"}'
+    [ "$match" = "$one" ] || fail "the filter finds another match"
+    join d '"filter":{"map":"ice","mode":"x"}'
+    [ "$match" != "$one" ] || fail "a value that is gone is found"
+    reports "$one" '"players":[],"values":{"map":7}'
+    asks 200 /metrics
+    await "a fault that is counted" has_malformed
+    stop host
+}
+has_malformed() { ask /metrics && grep -q '^shoal_host_malformed_total [1-9]' answer.json; }
+
+case_a_result_is_posted_until_it_is_accepted() {
+    cat >shop.py <<'PYTHON'
+import http.server, os
+class Shop(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        status = 200 if os.path.exists("opens") else 503
+        print(status, self.headers["Idempotency-Key"], text, file=open("posts.txt", "a"))
+        self.send_response(status)
+        self.end_headers()
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Shop)
+open("port", "w").write(f"{server.server_port}\n")
+server.serve_forever()
+PYTHON
+    python3 shop.py 2>shop.err &
+    pids[shop]=$!
+    await "its port" [ -s port ]
+    fakes
+    conf "results = http://127.0.0.1:$(cat port)/results"
+    host host
+    join a
+    local line one=$match
+    answers "$one" '"result":"'"$(base64_of "3:1")"'","tick":"99"' '"result": "99"'
+    await "a post" has_lines posts.txt "^503 $one " 2
+    line=$(cat run/results.jsonl)
+    [[ $line = '{"match":"'$one'","game":"breakout","tick":99,"time":'*',"result":"'$(base64_of "3:1")'"}' ]] || fail "the file: $line"
+    slay host # the next host posts what is left
+    host next
+    touch opens
+    await "a post that is accepted" has_lines posts.txt "^200 $one " 1
+    answers "$one" '"result":"'"$(base64_of "3:1")"'","tick":"99","again":1' '"result": "99"'
+    stop next
+    [ "$(grep '^200' posts.txt | head -n 1)" = "200 $one $line" ] || fail "it is not the line of the file"
+    drop shop
+}
+
+case_who_watches_needs_no_seat() {
+    conf
+    host host
+    join player
+    local one=$match
+    plays player
+    await "the player in the list" has_players "$one" 1
+    asks 200 /v1/watch "{\"match\":\"$one\"}"
+    (umask 077 && field token >eyes.token)
+    enters eyes eyes.trace --spectate --token-file eyes.token
+    has_players "$one" 1 || fail "who watches has a seat"
+    asks 404 /v1/watch '{"match":"0123456789abcdef"}'
+    asks 404 /v1/watch '{}'
+    kill "${pids[eyes]}"
+    ended eyes
+    stop host
+    ends_with 0 player
+}
+
+case_the_next_match_begins_where_one_has_ended() {
+    block='next = stay' conf
+    sed -i 's/--ticks 3600/--ticks 90/' host.conf
+    host host
+    join player '"request":"r1"'
+    local one=$match before=$address
+    plays player
+    ends_with 0 player
+    await "the end of the match" is_in_state "$one" ended
+    join player '"request":"r1"'
+    [ "$match" != "$one" ] && [ "$address" = "$before" ] || fail "match $match at $address after $one at $before"
+    plays player
+    ends_with 0 player
+    stop host
+}
+
+case_a_match_that_writes_to_too_much_memory_ends() {
+    block='memory = 3M' conf
+    host host
+    ask /v1/join '{"game":"breakout"}'
+    [ "$status" = 503 ] || fail "a match of 3 MB runs: $(cat answer.json)"
+    sed -i 's/memory = 3M/memory = 1G/' host.conf
+    stop host
+    host next
+    asks 200 /v1/join '{"game":"breakout"}'
+    stop next
 }
 
 # What server/rooms/README.md tells to write and to run, but for ports and the name.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Foreign bytes of shoal-host. The first byte chooses: 0 host.conf, 1 the body of a join, 2 what a
-// match tells, 3 what the host answers it, each line a datagram.
+// match tells: reports, and questions about player 7, who is in it, and others; 3 what the host
+// answers a match, each line a datagram.
 // Invariants: a game that was read has seats, and no more spare matches than it may have; a join
-// that was read seats a player, within the seats of a match; values have a key and end;
-// what a match knows of a player is within its limits, and does not change once its join had it.
+// that was read seats a player, within the seats of a match; values have a key and end; of a player
+// who is not in the match no other match has a seat; bytes are within their limits; what a match
+// knows of a player does not change once its join had it.
 #include "rooms/channel.h"
 #include "rooms/host.h"
 
+#include "base/text.h"
 #include "fuzz.h"
 
 #include <jansson.h>
@@ -50,16 +53,48 @@ static void read_join(server_rooms* rooms, const uint8_t* data, size_t size) {
     json_decref(body);
 }
 
-static void read_report(server_rooms* rooms, const uint8_t* data, size_t size) {
+// A queue without a thread that works: what is asked stays in its orders.
+static void run_nothing(void* context, server_store_order* order) {
+    (void)context;
+    FUZZ_CHECK(order->record.size <= SERVER_RECORD_BYTES_MAX && order->record.writer[0]);
+    FUZZ_CHECK(order->record.version < INT64_MAX);
+}
+
+static uint64_t rest_long(void* context, uint64_t now_us) {
+    (void)context;
+    return now_us + 1000000;
+}
+
+static void close_nothing(void* context) {
+    (void)context;
+}
+
+static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
+    static const server_store_work work = {run_nothing, rest_long, close_nothing};
     static server_host host;
+    const uint64_t player = 7;
     server_room* room = server_rooms_add(rooms, &pong, "0123456789abcdef");
+    server_room* other = server_rooms_add(rooms, &pong, "fedcba9876543210");
     host.rooms = rooms;
-    room->host = &host;
-    room->state = SERVER_ROOM_RUNNING;
+    host.conf.folder = "/nonexistent";
+    host.reports.descriptor = -1;
+    if (!host.store) host.store = host.results = server_store_begin(&work, NULL);
+    while (server_store_pop(host.store)) {
+    }
+    room->host = other->host = &host;
+    room->state = other->state = SERVER_ROOM_RUNNING;
     room->had_players = true; // its folder is not written
+    other->key.id = 1;
+    (void)base_text_copy(other->address, sizeof other->address, "127.0.0.1:7");
+    server_rooms_reported(rooms, room, &player, 1, 1, 1);
     server_host_told(&host, (const char*)data, size, 1);
     FUZZ_CHECK(room->seat_count <= SERVER_ROOM_SEATS_MAX);
     check_room(room);
+    for (uint32_t i = 0; i < rooms->count; i++)
+        for (uint32_t k = 0; rooms->rooms[i] != room && k < rooms->rooms[i]->seat_count; k++) {
+            const server_seat* seat = &rooms->rooms[i]->seats[k];
+            FUZZ_CHECK(seat->player == player && seat->size <= SERVER_ROOM_TRANSFER_BYTES);
+        }
 }
 
 // ---- what the host answers
@@ -118,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     else if (data[0] % 4 == 1)
         read_join(rooms, data + 1, size - 1);
     else
-        read_report(rooms, data + 1, size - 1);
+        read_told(rooms, data + 1, size - 1);
     server_rooms_destroy(rooms);
     return 0;
 }

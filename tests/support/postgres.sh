@@ -9,7 +9,7 @@ postgres_begin() {
     [ -x "$programs/initdb" ] || return 1
     # Root may not run it. The folder has a short name: that of a socket has at most 107 bytes.
     postgres_folder=$(mktemp -d /tmp/shoal-pg.XXXXXX)
-    [ "$(id -u)" != 0 ] || { user=(setpriv --reuid=nobody --regid=nogroup --clear-groups) && chown nobody:nogroup "$postgres_folder"; }
+    [ "$(id -u)" != 0 ] || { user=(setpriv --reuid=65534 --regid=65534 --clear-groups) && chown 65534:65534 "$postgres_folder"; }
     postgres_run=("${user[@]}" "$programs/postgres" -D "$postgres_folder/data" -k "$postgres_folder" -c listen_addresses= -c fsync=off)
     postgres_url="postgres:///postgres?user=shoal&host=$postgres_folder"
     (cd / && LC_ALL=C "${user[@]}" "$programs/initdb" -D "$postgres_folder/data" -U shoal -A trust -E UTF8 --no-sync) >postgres.txt 2>&1 ||

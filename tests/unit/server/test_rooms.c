@@ -222,6 +222,76 @@ HOUSE_CASE(a_match_ends_when_it_was_idle_but_not_before_its_first_player) {
     assert_int_equal(room->state, SERVER_ROOM_LEAVING);
 }
 
+HOUSE_CASE(a_match_that_is_closed_gets_no_new_player) {
+    const uint64_t player = seat_of(self, (server_join){.request = "r1"});
+    server_room* room = self->room;
+    room->is_closed = true;
+    assert_string_equal(server_room_state_name(room), "full");
+    assert_true(seat_of(self, (server_join){.request = "r1"}) == player);
+    assert_ptr_equal(self->room, room);
+    (void)seat_of(self, (server_join){.request = "r2"});
+    assert_ptr_not_equal(self->room, room);
+    assert_int_equal(ask(self, (server_join){.match = room->id}), SERVER_JOIN_FULL);
+    room->is_closed = false;
+    assert_int_equal(ask(self, (server_join){.match = room->id}), SERVER_JOIN_SEATED);
+}
+
+HOUSE_CASE(who_comes_from_a_match_goes_to_another_one) {
+    (void)seat_of(self, (server_join){.player = 7});
+    const server_room* one = self->room;
+    (void)seat_of(self, (server_join){.player = 7, .leaves = one});
+    const server_room* two = self->room;
+    assert_ptr_not_equal(two, one);
+    (void)seat_of(self, (server_join){.player = 7, .leaves = one});
+    assert_ptr_equal(self->room, two);
+    assert_int_equal(two->seat_count, 1);
+    (void)seat_of(self, (server_join){.player = 7, .leaves = two, .match = one->id});
+    assert_ptr_equal(self->room, one);
+    assert_int_equal(one->seat_count, 1);
+    assert_non_null(server_room_find_seat(one, 7));
+    assert_null(server_room_find_seat(one, 8));
+}
+
+HOUSE_CASE(what_a_match_publishes_takes_the_place_of_what_it_published) {
+    server_join join = {.value_count = 1, .values = {{.key = "map", .value = "ice"}}};
+    static const server_room_value said[] = {{.key = "mode", .value = "x"},
+                                             {.key = "map", .value = "sea"},
+                                             {.key = "heat", .value = "2"}};
+    (void)seat_of(self, join);
+    server_room* room = self->room;
+    server_room_publish(room, said, 1);
+    assert_string_equal(server_room_find_value(room, "map")->value, "ice");
+    server_room_publish(room, said + 1, 2);
+    assert_null(server_room_find_value(room, "mode"));
+    assert_string_equal(server_room_find_value(room, "map")->value, "sea");
+    (void)seat_of(self, join);
+    assert_ptr_not_equal(self->room, room);
+    server_room_publish(room, NULL, 0);
+    assert_int_equal(room->value_count, 0);
+}
+
+HOUSE_CASE(where_a_match_ended_the_next_one_begins) {
+    self->rooms->games[0].stays = true;
+    const uint64_t player = seat_of(self, (server_join){.request = "r1"});
+    server_room* room = self->room;
+    (void)base_text_copy(room->address, sizeof room->address, "127.0.0.1:7");
+    open_all(self);
+    report(self, room, &player, 1);
+    assert_false(server_rooms_ended(self->rooms, room, true, "it ended", self->now_us));
+    assert_int_equal(self->rooms->count, 2);
+    assert_true(seat_of(self, (server_join){.request = "r1"}) == player);
+    server_room* next = self->room;
+    assert_ptr_not_equal(next, room);
+    assert_string_equal(next->address, "127.0.0.1:7");
+    open_all(self);
+    self->now_us += HELD_US;
+    report(self, next, NULL, 0);
+    assert_int_equal(next->seat_count, 0);
+    // It had no players, so there is no further one.
+    assert_false(server_rooms_ended(self->rooms, next, true, "it ended", self->now_us));
+    assert_int_equal(self->rooms->count, 2);
+}
+
 HOUSE_CASE(a_crash_is_resumed_three_times_a_minute) {
     (void)seat_of(self, (server_join){0});
     server_room* room = self->room;
@@ -434,7 +504,8 @@ CASE(a_file_has_blocks_and_comments) {
     static heard said;
     assert_true(read_conf("# a\nhttp = 127.0.0.1:0,host=a.b # c\nopen = yes\nstop = leave\n"
                           "game pong {\n  players = 2..8\n  start = full\n spare=2\n most = 9\n"
-                          "  options = --ticks 3600 --seed 2\n}\ngame chess {\n players = 2\n}\n",
+                          "  options = --ticks 3600 --seed 2\n next = stay\n memory = 3M\n}\ngame "
+                          "chess {\n players = 2\n}\n",
                           &conf, &said));
     assert_int_equal(conf.game_count, 2);
     assert_string_equal(conf.http, "127.0.0.1:0");
@@ -444,6 +515,8 @@ CASE(a_file_has_blocks_and_comments) {
     assert_int_equal(conf.games[0].seats, 8);
     assert_int_equal(conf.games[0].seats_min, 2);
     assert_int_equal(conf.games[0].most, 9);
+    assert_true(conf.games[0].stays && !conf.games[1].stays);
+    assert_int_equal(conf.games[0].memory_bytes, 3 << 20);
     assert_string_equal(conf.games[1].module, "chess");
 }
 
@@ -465,6 +538,10 @@ CASE(a_mistake_is_refused_with_its_line) {
         {"game a {\nmost = 0\n}\n", ":2: most is outside of 1 to 4096: '0'"},
         {"stop = now\n", ":1: stop needs drain|leave, not 'now'"},
         {"open\n", ":1: expected key = value"},
+        {"game a {\nplayers = 1\nmemory = 3\n}\n", ":1: game a: memory needs a form as 256M"},
+        {"game a {\nplayers = 1\nmemory = 0M\n}\n", ":1: game a: memory needs a form as 256M"},
+        {"game a {\nplayers = 1\nnext = go\n}\n", ":3: next needs end|stay, not 'go'"},
+        {"results = x\ngame a {\nplayers = 1\n}\n", "results needs https://... or http://"},
         {"store = mysql:x\ngame a {\nplayers = 1\n}\n", "store needs sqlite:FILE or postgres://"},
     };
     static server_conf conf;

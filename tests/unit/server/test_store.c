@@ -11,6 +11,7 @@
 
 typedef struct bench {
     char folder[64], link[80], url[160], game[SERVER_ROOM_NAME_BYTES];
+    const char* writer; // of what is kept; NULL: each a match of its own
     server_store* store;
 } bench;
 
@@ -21,6 +22,7 @@ static void bench_link(const bench* self) {
 
 static void bench_open(bench* self) {
     static uint32_t cases;
+    self->writer = NULL;
     const char* postgres = getenv("SHOAL_TEST_STORE");
     (void)snprintf(self->folder, sizeof self->folder, "/tmp/store-XXXXXX");
     assert_non_null(mkdtemp(self->folder));
@@ -54,6 +56,10 @@ static void push(bench* self, server_store* store, uint64_t player, bool is_keep
     assert_non_null(order);
     *order = (server_store_order){.number = player, .is_keep = is_keep};
     (void)snprintf(order->record.game, sizeof order->record.game, "%s", self->game);
+    static uint32_t matches;
+    (void)snprintf(order->record.writer, sizeof order->record.writer, "%016x", ++matches);
+    if (self->writer)
+        (void)snprintf(order->record.writer, sizeof order->record.writer, "%s", self->writer);
     order->record.player = player;
     order->record.version = version;
     order->record.size = (uint32_t)size;
@@ -127,6 +133,26 @@ BENCH_CASE(what_is_kept_already_is_kept_when_it_is_sent_again) {
     for (uint32_t i = 0; i < 3; i++)
         gives(keep(self, 7, 1, "b"), SERVER_STORE_DONE, 2);
     gives(keep(self, 7, 0, "a"), SERVER_STORE_CONFLICT, 2);
+}
+
+BENCH_CASE(a_match_replaces_what_it_kept_before_it_knows_that) {
+    self->writer = "0123456789abcdef";
+    push(self, self->store, 7, true, 0, "a", 1);
+    push(self, self->store, 7, true, 0, "b", 1);
+    push(self, self->store, 7, true, 0, "b", 1);
+    push(self, self->store, 7, true, 1, "c", 1);
+    gives(pop(self->store), SERVER_STORE_DONE, 1);
+    gives(pop(self->store), SERVER_STORE_DONE, 2);
+    gives(pop(self->store), SERVER_STORE_DONE, 2);
+    gives(pop(self->store), SERVER_STORE_DONE, 3);
+    is_kept(self, 7, 3, "c", 1);
+    gives(keep(self, 7, 4, "d"), SERVER_STORE_CONFLICT, 3);
+    self->writer = "fedcba9876543210";
+    gives(keep(self, 7, 2, "d"), SERVER_STORE_CONFLICT, 3);
+    gives(keep(self, 7, 3, "d"), SERVER_STORE_DONE, 4);
+    self->writer = "0123456789abcdef";
+    gives(keep(self, 7, 3, "e"), SERVER_STORE_CONFLICT, 4);
+    is_kept(self, 7, 4, "d", 1);
 }
 
 BENCH_CASE(games_and_players_have_records_of_their_own) {

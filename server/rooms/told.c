@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+// What a match reports and asks (tell.h); answers go to its socket FOLDER/matches/ID/answers.
+// Nothing waits here: an answer that finds no room is lost, and the match asks again. A match is
+// trusted less than the host: all is checked, and concerns its players and its game's records.
+#include "host.h"
+#include "tell.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "net/socket.h"
+
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
+#define TOKEN_LIFE_S 45u
+#define BASE64 sodium_base64_VARIANT_ORIGINAL
+#define RECORD_TEXT_BYTES sodium_base64_ENCODED_LEN(SERVER_RECORD_BYTES_MAX, BASE64)
+#define SEAT_TEXT_BYTES sodium_base64_ENCODED_LEN(SERVER_ROOM_TRANSFER_BYTES, BASE64)
+
+// A datagram of a match.
+typedef struct told {
+    server_host* host;
+    server_room* room;
+    json_t* json;
+    uint64_t now_us;
+    const char* kind; // "ask", "keep", "transfer", "result"
+    uint64_t number;  // of the question; of a result its tick
+    uint64_t player;
+} told;
+
+static bool told_number(const told* self, const char* key, uint64_t* number) {
+    const char* text = json_string_value(json_object_get(self->json, key));
+    return text && base_text_parse_u64(text, number);
+}
+
+static bool told_bytes(const told* self, const char* key, uint8_t* bytes, size_t most,
+                       size_t* size) {
+    const json_t* value = json_object_get(self->json, key);
+    const char *text = json_string_value(value), *end = text;
+    return text &&
+           sodium_base642bin(bytes, most, text, json_string_length(value), NULL, size, &end,
+                             BASE64) == 0 &&
+           end == text + json_string_length(value);
+}
+
+static const char* print_bytes(char* text, size_t text_bytes, const uint8_t* bytes, size_t size) {
+    return sodium_bin2base64(text, text_bytes, bytes, size, BASE64);
+}
+
+// ---- answers
+
+static void room_send(const server_room* room, base_bytes* json) {
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (base_text_format(at.sun_path, sizeof at.sun_path, "%s/matches/%s/answers",
+                         room->host->conf.folder, room->id))
+        (void)sendto(room->host->reports.descriptor, json->data, json->size,
+                     MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr*)&at, sizeof at);
+    base_bytes_deinit(json);
+}
+
+static void room_refuse(const server_room* room, const char* kind, uint64_t number,
+                        const char* why) {
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "{%s='%ju' error=%s}", kind, number, why);
+    room_send(room, &json);
+}
+
+// The bytes of a transfer are sent also when the record is not known.
+static void room_answer_ask(const server_room* room, const server_store_order* order,
+                            const char* why) {
+    char record[RECORD_TEXT_BYTES], bytes[SEAT_TEXT_BYTES] = "";
+    const server_record* known = &order->record;
+    const server_seat* seat = server_room_find_seat(room, known->player);
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "{ask='%ju'", order->number);
+    if (why)
+        base_json_write(&json, "error=%s", why);
+    else
+        base_json_write(&json, "version='%ju' record=%s", known->version,
+                        print_bytes(record, sizeof record, known->bytes, known->size));
+    if (seat) (void)print_bytes(bytes, sizeof bytes, seat->bytes, seat->size);
+    base_json_write(&json, "bytes=%s}", bytes);
+    room_send(room, &json);
+}
+
+static void store_ready(void* owner, uint32_t events) {
+    server_host* host = owner;
+    const server_store_order* order;
+    (void)events;
+    while ((order = server_store_pop(host->store))) {
+        const bool is_away = order->end == SERVER_STORE_AWAY;
+        const char* why = is_away ? "the store of records does not answer" : NULL;
+        const server_room* room =
+            server_rooms_find(host->rooms, order->record.writer, strlen(order->record.writer));
+        host->orders[order->end]++;
+        if (is_away != host->is_store_away)
+            base_report(&host->reporter, NULL, 0,
+                        is_away ? "warning: records of players are not known: store: %s"
+                                : "records of players are known again%s",
+                        is_away ? order->why : "");
+        host->is_store_away = is_away;
+        if (!room) continue;
+        if (order->end == SERVER_STORE_CONFLICT) why = "conflict";
+        if (!order->is_keep) {
+            room_answer_ask(room, order, why);
+        } else if (why) {
+            room_refuse(room, "keep", order->number, why);
+        } else {
+            base_bytes json;
+            base_bytes_init(&json, NULL);
+            base_json_write(&json, "{keep='%ju' version='%ju'}", order->number,
+                            order->record.version);
+            room_send(room, &json);
+        }
+    }
+}
+
+// ---- records
+
+static bool told_order(const told* self, bool is_keep) {
+    static const server_store_order none;
+    server_store_order* order = self->host->store ? server_store_next(self->host->store) : NULL;
+    server_store_order lost = none;
+    size_t size = 0;
+    const bool is_lost = !order;
+    if (is_lost) order = &lost;
+    *order = none;
+    order->number = self->number;
+    order->is_keep = is_keep;
+    order->record.player = self->player;
+    memcpy(order->record.writer, self->room->id, sizeof order->record.writer);
+    memcpy(order->record.game, self->room->game.name, sizeof order->record.game);
+    if (is_keep &&
+        !(told_number(self, "version", &order->record.version) &&
+          order->record.version < INT64_MAX &&
+          told_bytes(self, "record", order->record.bytes, sizeof order->record.bytes, &size)))
+        return false;
+    order->record.size = (uint32_t)size;
+    if (!is_lost) {
+        server_store_push(self->host->store, self->now_us);
+        return true;
+    }
+    const char* why = self->host->store ? "too many questions" : "this host keeps no records";
+    self->host->orders[SERVER_STORE_END_COUNT]++;
+    if (is_keep)
+        room_refuse(self->room, self->kind, self->number, why);
+    else
+        room_answer_ask(self->room, order, why);
+    return true;
+}
+
+// ---- results
+
+static void answer_result(const server_room* room) {
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "{result='%ju'}", room->result_tick);
+    room_send(room, &json);
+}
+
+static void result_ready(void* owner, uint32_t events) {
+    server_host* host = owner;
+    const server_store_order* order;
+    (void)events;
+    while ((order = server_store_pop(host->results))) {
+        server_room* room =
+            server_rooms_find(host->rooms, order->record.writer, strlen(order->record.writer));
+        const bool is_kept = order->end == SERVER_STORE_DONE;
+        host->results_kept += is_kept;
+        if (!is_kept && !host->is_results_away)
+            base_report(&host->reporter, NULL, 0, "the result of match %s is not kept: %s",
+                        order->record.writer, order->why);
+        host->is_results_away = !is_kept;
+        if (!room) continue;
+        room->result = is_kept ? SERVER_RESULT_KEPT : SERVER_RESULT_NONE;
+        if (is_kept) answer_result(room);
+    }
+}
+
+// It is kept once; the match repeats it until it is answered.
+static bool told_result(const told* self) {
+    server_room* room = self->room;
+    server_store_order* order = self->host->results ? server_store_next(self->host->results) : NULL;
+    size_t size = 0;
+    uint64_t tick = 0;
+    if (room->result == SERVER_RESULT_KEPT) answer_result(room);
+    if (room->result != SERVER_RESULT_NONE || !order) return true;
+    if (!told_number(self, "tick", &tick) ||
+        !told_bytes(self, "result", order->record.bytes, sizeof order->record.bytes, &size))
+        return false;
+    memcpy(order->record.writer, room->id, sizeof order->record.writer);
+    memcpy(order->record.game, room->game.name, sizeof order->record.game);
+    order->number = room->result_tick = tick;
+    order->record.size = (uint32_t)size;
+    room->result = SERVER_RESULT_WAITS;
+    server_store_push(self->host->results, self->now_us);
+    return true;
+}
+
+// ---- their threads
+
+static void watch_store(server_host* self, server_store* store, server_watch* watch,
+                        void (*ready)(void* owner, uint32_t events)) {
+    *watch = (server_watch){store ? server_store_descriptor(store) : -1, ready, self};
+    server_host_watch(self, watch, EPOLLIN);
+}
+
+void server_host_open_store(server_host* self) {
+    char* url = self->store_url;
+    if (self->conf.store)
+        (void)base_text_copy(url, sizeof self->store_url, self->conf.store);
+    else
+        (void)base_text_format(url, sizeof self->store_url, "sqlite:%s/players.db",
+                               self->conf.folder);
+    self->store = server_store_open(url);
+    if (!self->store)
+        base_report(&self->reporter, self->conf_file, 0,
+                    "warning: this program was built without libpq: no records of players");
+    watch_store(self, self->store, &self->store_watch, store_ready);
+    self->results = server_results_open(self->conf.folder, self->conf.results, &self->reporter);
+    watch_store(self, self->results, &self->results_watch, result_ready);
+    // The first question is of no match: it is not answered, and a failure is reported.
+    if (self->store) {
+        *server_store_next(self->store) = (server_store_order){.number = 0};
+        server_store_push(self->store, net_loop_now_us());
+    }
+}
+
+// ---- transfers
+
+void server_room_print_address(const server_room* room, const char* asked, char* text,
+                               size_t text_bytes) {
+    const char *address = room->address, *name = room->host->conf.public_name;
+    const char* port = strrchr(address, ':') + 1;
+    size_t size = name ? strlen(name) : (size_t)(port - address - 1);
+    net_address at;
+    if (!name && net_address_parse(address, &at) == NET_OK && net_address_is_wildcard(&at)) {
+        name = asked;
+        size = asked[0] == '[' ? strcspn(asked, "]") + 1 : strcspn(asked, ":");
+    }
+    (void)base_text_format(text, text_bytes, "%.*s:%s", (int)size, name ? name : address, port);
+}
+
+bool server_room_make_token(const server_room* room, uint64_t player,
+                            char text[NET_TOKEN_TEXT_BYTES]) {
+    const net_token_claims claims = {.player_id = player,
+                                     .expiry_unix_s = (uint64_t)time(NULL) + TOKEN_LIFE_S};
+    net_token token;
+    const bool is_made =
+        net_token_make(&room->key, &claims, net_entropy_system(), &token) == NET_OK &&
+        net_token_print(&token, text, NET_TOKEN_TEXT_BYTES);
+    net_token_wipe(&token);
+    return is_made;
+}
+
+static void send_transfer(const told* self, const server_room* to) {
+    char address[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES], token[NET_TOKEN_TEXT_BYTES];
+    char page[NET_TOKEN_TEXT_BYTES + 64];
+    base_bytes json;
+    if (!server_room_make_token(to, self->player, token)) return;
+    server_room_print_address(to, self->host->asked, address, sizeof address);
+    (void)base_text_format(page, sizeof page, "/m/%s/play#join=%s", to->id, token);
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "{transfer='%ju' match=%s address=%s token=%s page=%s}", self->number,
+                    to->id, address, token, page);
+    room_send(self->room, &json);
+    explicit_bzero(token, sizeof token);
+}
+
+// The seat is found again when the match asks again, as it does while the other one starts.
+static bool told_transfer(const told* self) {
+    server_host* host = self->host;
+    const char* to = json_string_value(json_object_get(self->json, "to"));
+    uint8_t bytes[SERVER_ROOM_TRANSFER_BYTES];
+    size_t size = 0;
+    server_seat* seat = NULL;
+    if (!to || !told_bytes(self, "bytes", bytes, sizeof bytes, &size)) return false;
+    server_room* room = server_rooms_find(host->rooms, to, strlen(to));
+    server_join join = {.game = to, .player = self->player, .leaves = self->room};
+    if (room) join.game = room->game.name, join.match = room->id;
+    const char* why = NULL;
+    if (host->is_ending || room == self->room || !server_room_find_seat(self->room, self->player)) {
+        why = host->is_ending      ? "this host ends"
+              : room == self->room ? "the player is in this match"
+                                   : "the player has no seat in this match";
+    } else {
+        const server_join_end end =
+            server_rooms_join(host->rooms, &join, self->now_us, &room, &seat);
+        host->joins[end]++;
+        why = server_join_end_text(end);
+    }
+    if (why) {
+        room_refuse(self->room, self->kind, self->number, why);
+        return true;
+    }
+    seat->size = (uint32_t)size;
+    memcpy(seat->bytes, bytes, size);
+    if (room->state == SERVER_ROOM_RUNNING) send_transfer(self, room);
+    return true;
+}
+
+// ---- reports
+
+static bool read_values(const told* self) {
+    json_t *published = json_object_get(self->json, "values"), *value;
+    server_room_value values[SERVER_ROOM_VALUES_MAX];
+    const char* key;
+    uint32_t count = 0;
+    if (published && !json_is_object(published)) return false;
+    json_object_foreach(published, key, value) {
+        const char* text = json_string_value(value);
+        if (count == SERVER_ROOM_VALUES_MAX || !text || !key[0] || !text[0] ||
+            !base_text_copy(values[count].key, sizeof values[count].key, key) ||
+            !base_text_copy(values[count].value, sizeof values[count].value, text))
+            return false;
+        count++;
+    }
+    server_room_publish(self->room, values, published ? count : 0);
+    self->room->is_closed = json_is_false(json_object_get(self->json, "open"));
+    return true;
+}
+
+static bool told_report(const told* self) {
+    uint64_t players[SERVER_ROOM_SEATS_MAX], at_us = 0;
+    uint32_t count = 0;
+    size_t i;
+    const char *address, *http;
+    json_t *list, *row;
+    server_host* host = self->host;
+    server_room* room = self->room;
+    if (json_unpack(self->json, "{s:s s:s s:o}", "address", &address, "http", &http, "players",
+                    &list) != 0 ||
+        !told_number(self, "at_us", &at_us) || !strchr(address, ':'))
+        return false;
+    if (room->state != SERVER_ROOM_STARTING && room->state != SERVER_ROOM_RUNNING) return true;
+    if (!read_values(self)) return false;
+    json_array_foreach(list, i, row) {
+        const char* player = json_string_value(row);
+        if (player && count < SERVER_ROOM_SEATS_MAX && base_text_parse_u64(player, &players[count]))
+            count++;
+    }
+    const bool is_begin = room->state == SERVER_ROOM_STARTING, had_players = room->had_players;
+    if (is_begin) {
+        server_room_game* game = server_rooms_game(host->rooms, room->game.name);
+        if (game) game->failures = 0;
+        (void)base_text_copy(room->address, sizeof room->address, address);
+        (void)base_text_copy(room->http, sizeof room->http, http);
+        server_room_opened(room, self->now_us);
+    }
+    room->heard_us = self->now_us;
+    server_rooms_reported(host->rooms, room, players, count, at_us, self->now_us);
+    if (is_begin || room->had_players != had_players) server_room_save(room);
+    return true;
+}
+
+static bool told_question(told* self) {
+    static const char* const kinds[] = {"ask", "keep", "transfer"};
+    for (size_t i = 0; i < BASE_COUNT(kinds); i++) {
+        if (!json_object_get(self->json, kinds[i])) continue;
+        self->kind = kinds[i];
+        if (!told_number(self, self->kind, &self->number) ||
+            !told_number(self, "player", &self->player) || self->player == 0)
+            return false;
+        return i == 2 ? told_transfer(self) : told_order(self, i == 1);
+    }
+    return json_object_get(self->json, "result") ? told_result(self) : told_report(self);
+}
+
+void server_host_told(server_host* host, const char* text, size_t size, uint64_t now_us) {
+    told it = {.host = host, .now_us = now_us};
+    it.json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    const char* id = json_string_value(json_object_get(it.json, "match"));
+    it.room = id ? server_rooms_find(host->rooms, id, strlen(id)) : NULL;
+    if (it.room) it.room->host = host;
+    host->malformed += !it.room || !told_question(&it);
+    json_decref(it.json);
+}
