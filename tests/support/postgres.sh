@@ -30,6 +30,7 @@ postgres_start() {
 }
 
 postgres_kill() {
+    [ -n "${postgres_pid:-}" ] || return 0
     kill -QUIT "$postgres_pid" 2>/dev/null || true
     wait "$postgres_pid" 2>/dev/null || true
 }
