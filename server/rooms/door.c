@@ -152,25 +152,31 @@ static server_knock visit_knock(const visit* self, knock_texts texts) {
 
 // ---- a join
 
-static void send_seat(visit* self, const server_room* room, bool is_player) {
-    char address[2 * SERVER_HOST_BYTES_MAX], token[NET_TOKEN_TEXT_BYTES], scheme[8] = "";
-    char asked[SERVER_HOST_BYTES_MAX] = "";
-    char page[SERVER_HOST_BYTES_MAX + NET_TOKEN_TEXT_BYTES + 64];
-    base_bytes json;
-    (void)visit_header(self, "Host", asked, sizeof asked);
+// Transfers name this host as the newest request did.
+static void note_name(const visit* self) {
+    char scheme[8] = "";
+    (void)visit_header(self, "Host", self->host->asked, sizeof self->host->asked);
     (void)visit_header(self, "X-Forwarded-Proto", scheme, sizeof scheme);
-    server_room_print_address(room, asked, address, sizeof address);
-    (void)base_text_copy(self->host->asked, sizeof self->host->asked, asked);
+    self->host->is_asked_by_https = strcmp(scheme, "https") == 0;
+}
+
+static void send_seat(visit* self, const server_room* room, bool is_player) {
+    char address[2 * SERVER_HOST_BYTES_MAX], token[NET_TOKEN_TEXT_BYTES];
+    char page[SERVER_HOST_BYTES_MAX + NET_TOKEN_TEXT_BYTES + 64] = "";
+    base_bytes json;
+    note_name(self); // it may have waited
+    server_room_print_address(room, address, sizeof address);
     if (!server_room_make_token(room, self->player, token)) {
         visit_refuse(self, 503, "no token can be made");
         return;
     }
-    (void)base_text_format(page, sizeof page, "%s://%s/m/%s/play#join=%s",
-                           strcmp(scheme, "https") == 0 ? "https" : "http", asked, room->id, token);
+    if (is_player) server_room_print_page(room, page, sizeof page);
+    const size_t size = strlen(page);
+    if (is_player) (void)base_text_format(page + size, sizeof page - size, "#join=%s", token);
     base_bytes_init(&json, NULL);
     base_json_write(&json, "{match=%s address=%s token=%s page=%s expires_s=%u seats=%u taken=%u}",
-                    room->id, address, token, is_player ? page : "", SERVER_ROOM_SEAT_S,
-                    room->game.seats, room->seat_count);
+                    room->id, address, token, page, SERVER_ROOM_SEAT_S, room->game.seats,
+                    room->seat_count);
     visit_send(self, 200, NULL, json.data, json.size);
     explicit_bzero(token, sizeof token);
     base_bytes_deinit(&json);
@@ -462,6 +468,7 @@ static void visit_answer(visit* self) {
     knock.is_open = is_page || (is_route && routes[route].is_public && host->conf.is_open &&
                                 host->gate.has_tokens && !knock.authorization);
     const server_welcome welcome = server_gate_check(&host->gate, &knock, net_loop_now_us());
+    if (welcome.status == 200) note_name(self);
     if (!is_page && !is_route) {
         visit_refuse(self, 404, "there is nothing of this name and method");
     } else if (welcome.status != 200) {

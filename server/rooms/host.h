@@ -27,7 +27,8 @@ struct server_host {
     bool is_ending;
     uint64_t joins[SERVER_JOIN_END_COUNT], refused; ///< so far
     uint64_t starts, crashes, hangs;
-    char asked[SERVER_HOST_BYTES_MAX]; ///< the name under which the newest join reached this host
+    char asked[SERVER_HOST_BYTES_MAX]; ///< HOST:PORT by which the newest request came
+    bool is_asked_by_https;
     // What matches are answered.
     char store_url[SERVER_HOST_PATH_BYTES];
     server_store *store, *results; ///< store: NULL without libpq
@@ -70,9 +71,10 @@ void server_room_save(const server_room* room);
 void server_host_open_store(server_host* host);
 /// A match told something (tell.h).
 void server_host_told(server_host* host, const char* text, size_t size, uint64_t now_us);
-/// Where players reach the match. `asked` is the name under which this host was asked.
-void server_room_print_address(const server_room* room, const char* asked, char* text,
-                               size_t text_bytes);
+/// Where players reach the match: its public name, or that by which this host was asked.
+void server_room_print_address(const server_room* room, char* text, size_t text_bytes);
+/// Its page; "": it is not known by which name.
+void server_room_print_page(const server_room* room, char* text, size_t text_bytes);
 /// Make the text of a token for its player. @return false: it cannot be made.
 BASE_MUST_USE bool server_room_make_token(const server_room* room, uint64_t player,
                                           char text[NET_TOKEN_TEXT_BYTES]);

@@ -236,9 +236,9 @@ void server_host_open_store(server_host* self) {
 
 // ---- transfers
 
-void server_room_print_address(const server_room* room, const char* asked, char* text,
-                               size_t text_bytes) {
+void server_room_print_address(const server_room* room, char* text, size_t text_bytes) {
     const char *address = room->address, *name = room->host->conf.public_name;
+    const char* asked = room->host->asked;
     const char* port = strrchr(address, ':') + 1;
     size_t size = name ? strlen(name) : (size_t)(port - address - 1);
     net_address at;
@@ -247,6 +247,12 @@ void server_room_print_address(const server_room* room, const char* asked, char*
         size = asked[0] == '[' ? strcspn(asked, "]") + 1 : strcspn(asked, ":");
     }
     (void)base_text_format(text, text_bytes, "%.*s:%s", (int)size, name ? name : address, port);
+}
+
+void server_room_print_page(const server_room* room, char* text, size_t text_bytes) {
+    const server_host* host = room->host;
+    (void)base_text_format(text, text_bytes, host->asked[0] ? "%s://%s/m/%s/play" : "",
+                           host->is_asked_by_https ? "https" : "http", host->asked, room->id);
 }
 
 bool server_room_make_token(const server_room* room, uint64_t player,
@@ -263,11 +269,11 @@ bool server_room_make_token(const server_room* room, uint64_t player,
 
 static void send_transfer(const told* self, const server_room* to) {
     char address[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES], token[NET_TOKEN_TEXT_BYTES];
-    char page[NET_TOKEN_TEXT_BYTES + 64];
+    char page[SERVER_HOST_BYTES_MAX + 64];
     base_bytes json;
     if (!server_room_make_token(to, self->player, token)) return;
-    server_room_print_address(to, self->host->asked, address, sizeof address);
-    (void)base_text_format(page, sizeof page, "/m/%s/play#join=%s", to->id, token);
+    server_room_print_address(to, address, sizeof address);
+    server_room_print_page(to, page, sizeof page);
     base_bytes_init(&json, NULL);
     base_json_write(&json, "{transfer='%ju' match=%s address=%s token=%s page=%s}", self->number,
                     to->id, address, token, page);

@@ -389,7 +389,7 @@ case_a_match_sends_a_player_to_another_one() {
     reports "$lobby" '"players":["7"]'
     await "the player in the list" has_players "$lobby" 1
     tells "$lobby" '"transfer":"1","player":"7","to":"breakout","bytes":"'"$bytes"'"'
-    match=$(sed -n 's/.*"match": "\([0-9a-f]*\)", "address": "127.0.0.1:9", "token": "[^"]*", "page": "\/m\/\1\/play#join=.*/\1/p' <<<"$told")
+    match=$(sed -n 's/.*"match": "\([0-9a-f]*\)", "address": "127.0.0.1:9", "token": "[^"]*", "page": "http:\/\/[^"]*\/m\/\1\/play".*/\1/p' <<<"$told")
     [ -n "$match" ] && [ "$match" != "$lobby" ] || fail "no other match: $told"
     answers "$match" '"ask":"1","player":"7"' "\"bytes\": \"$bytes\""
     answers "$match" '"ask":"2","player":"7"' "\"bytes\": \"$bytes\""
