@@ -11,6 +11,7 @@
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.
 #include "stream_nats.h"
 
+#include "nats_url.h"
 #include "stream_connection.h"
 
 #include "base/shown.h"
@@ -41,20 +42,13 @@ enum {
     ERROR_NO_MESSAGE = 10037,
     ERROR_STREAM_EXISTS = 10058, // with other settings: an operator made it
     TEXT_BYTES = 640,
-    REPLICAS_MAX = 5,
-    HOURS_DEFAULT = 24, // that messages are kept
-    HOURS_MAX = 24 * 365,
 };
 
 struct server_nats {
     base_owner owner;
     server_nats_config config;
-    uint64_t identity;
-    uint32_t replicas, hours;
-    char servers[SERVER_NATS_SERVERS_MAX][256];
-    uint32_t server_count;
-    char stream[32], subject[32], report[40], ca[256], credentials[256];
-    bool is_secure;
+    server_nats_address url;
+    char stream[32], subject[32], report[40];
 
     server_connection* link;
     natsConnection* connection; // of now
@@ -411,7 +405,7 @@ static void set_up(server_nats* self, uint64_t reconnects) {
         "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
         "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,\"max_msgs\":-1,\"max_"
         "bytes\":-1,\"max_age\":%" PRIu64 ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
-        self->stream, self->subject, self->hours * UINT64_C(3600000000000), self->replicas);
+        self->stream, self->subject, self->url.hours * UINT64_C(3600000000000), self->url.replicas);
     ask(self, "STREAM.CREATE", "", 's', 0, text);
 }
 
@@ -441,7 +435,7 @@ static bool look(server_nats* self, uint64_t* reconnects) {
         (void)subscribe(self, replies, &self->replies);
         if (self->config.reader) (void)ask_reports(self);
     }
-    (void)base_text_copy_public(host, sizeof host, self->servers[0]);
+    (void)base_text_copy_public(host, sizeof host, self->url.servers[0]);
     self->away[0] = 0;
     if (!is_up)
         (void)base_text_format(self->away, sizeof self->away, "no connection to %s%s%s",
@@ -473,76 +467,6 @@ static net_broker_status status(void* context) {
     return now;
 }
 
-// ---- the URL ----
-
-static bool read_parameter(const char* text, uint32_t max, uint32_t* number) {
-    uint64_t read;
-    if (!base_text_parse_u64(text, &read) || read < 1 || read > max) return false;
-    *number = (uint32_t)read;
-    return true;
-}
-
-static bool read_query(server_nats* self, char* query) {
-    char* rest = query;
-    for (char* part; (part = strtok_r(rest, "&", &rest));) {
-        char* value = strchr(part, '=');
-        if (!value) return false;
-        *value++ = 0;
-        if (strcmp(part, "replicas") == 0 && read_parameter(value, REPLICAS_MAX, &self->replicas))
-            continue;
-        else if (strcmp(part, "hours") == 0 && read_parameter(value, HOURS_MAX, &self->hours))
-            continue;
-        else if (strcmp(part, "ca") == 0 && base_text_copy(self->ca, sizeof self->ca, value))
-            continue;
-        else if (strcmp(part, "creds") != 0 ||
-                 !base_text_copy(self->credentials, sizeof self->credentials, value))
-            return false;
-    }
-    return true;
-}
-
-static bool read_path(server_nats* self, const char* path) {
-    char* end;
-    if (strncmp(path, "SHOAL_", 6) != 0) return *path == 0;
-    self->identity = strtoull(path + 6, &end, 16);
-    return strlen(path) == 22 && *end == 0;
-}
-
-// "broker", "broker:4222", "[::1]:4222"
-static bool is_host(const char* text) {
-    const char* behind = strrchr(text, ']');
-    const char* port = strchr(behind ? behind : text, ':');
-    uint64_t number;
-    return *text && port != text && !strpbrk(text, " \t") &&
-           (!port ||
-            (base_text_parse_u64(port + 1, &number) && number > 0 && number <= UINT16_MAX));
-}
-
-// A host without a user has that of the one before.
-static bool read_url(server_nats* self) {
-    char text[2048], user[128] = "";
-    if (!base_text_copy(text, sizeof text, self->config.url)) return false;
-    self->is_secure = strncmp(text, "tls://", 6) == 0;
-    if (!self->is_secure && strncmp(text, "nats://", 7) != 0) return false;
-    char* hosts = strstr(text, "://") + 3;
-    char* query = strchr(hosts, '?');
-    if (query) *query++ = 0;
-    char* path = strchr(hosts, '/');
-    if (path) *path++ = 0;
-    if ((query && !read_query(self, query)) || (path && !read_path(self, path))) return false;
-    for (char* host; (host = strtok_r(hosts, ",", &hosts));) {
-        char* at = strrchr(host, '@');
-        if (at && !base_text_format(user, sizeof user, "%.*s@", (int)(at - host), host))
-            return false;
-        if (at) host = at + 1;
-        if (!is_host(host) || self->server_count == SERVER_NATS_SERVERS_MAX ||
-            !base_text_format(self->servers[self->server_count++], sizeof self->servers[0],
-                              "%s://%s%s", self->is_secure ? "tls" : "nats", user, host))
-            return false;
-    }
-    return self->server_count > 0;
-}
-
 static net_result refuse_url(const server_nats* self, const base_reporter* reporter) {
     // Its text may hold a password.
     (void)self;
@@ -554,26 +478,10 @@ static net_result refuse_url(const server_nats* self, const base_reporter* repor
 
 // ---- life ----
 
-static natsStatus make_options(const server_nats* self, natsOptions** options) {
-    const char* servers[SERVER_NATS_SERVERS_MAX];
-    for (uint32_t i = 0; i < self->server_count; i++)
-        servers[i] = self->servers[i];
-    natsStatus status = natsOptions_Create(options);
-    if (status == NATS_OK)
-        status = natsOptions_SetServers(*options, servers, (int)self->server_count);
-    if (status == NATS_OK) status = natsOptions_SetName(*options, "shoal");
-    if (status == NATS_OK && self->is_secure) status = natsOptions_SetSecure(*options, true);
-    if (status == NATS_OK && self->ca[0])
-        status = natsOptions_LoadCATrustedCertificates(*options, self->ca);
-    if (status == NATS_OK && self->credentials[0])
-        status = natsOptions_SetUserCredentialsFromFiles(*options, self->credentials, NULL);
-    return status;
-}
-
 // @return NET_OK; NET_ERR_ADDRESS (reported); NET_ERR_MEMORY: no thread is left.
 static net_result begin_to_connect(server_nats* self, const base_reporter* reporter) {
     natsOptions* options = NULL;
-    natsStatus status = make_options(self, &options);
+    natsStatus status = server_nats_address_options(&self->url, &options);
     if (status == NATS_OK) status = natsInbox_Create(&self->inbox);
     if (status != NATS_OK) {
         const char* text = nats_GetLastError(NULL);
@@ -581,7 +489,7 @@ static net_result begin_to_connect(server_nats* self, const base_reporter* repor
         natsOptions_Destroy(options);
         return NET_ERR_ADDRESS;
     }
-    self->link = server_connection_create(options, self->server_count == 1, wake, self);
+    self->link = server_connection_create(options, self->url.server_count == 1, wake, self);
     return self->link ? NET_OK : NET_ERR_MEMORY;
 }
 
@@ -590,19 +498,19 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     *nats_out = NULL;
     server_nats* self = base_owner_create(NULL, sizeof *self);
     self->config = *config;
-    self->replicas = 1;
-    self->hours = HOURS_DEFAULT;
     self->setup_reconnects = UINT64_MAX;
     pthread_mutex_init(&self->mutex, NULL);
-    net_result result = read_url(self) ? NET_OK : refuse_url(self, reporter);
-    if (result == NET_OK && config->identity > 0) self->identity = config->identity;
-    if (result == NET_OK && self->identity == 0) {
+    net_result result =
+        server_nats_address_read(&self->url, config->url) ? NET_OK : refuse_url(self, reporter);
+    if (result == NET_OK && config->identity > 0) self->url.identity = config->identity;
+    if (result == NET_OK && self->url.identity == 0) {
         base_report(reporter, NULL, 0, "the stream's address names no stream (/SHOAL_IDENTITY)");
         result = NET_ERR_ADDRESS;
     }
-    (void)base_text_format(self->stream, sizeof self->stream, "SHOAL_%016" PRIx64, self->identity);
+    (void)base_text_format(self->stream, sizeof self->stream, "SHOAL_%016" PRIx64,
+                           self->url.identity);
     (void)base_text_format(self->subject, sizeof self->subject, "shoal.%016" PRIx64,
-                           self->identity);
+                           self->url.identity);
     (void)base_text_format(self->report, sizeof self->report, "%s.report", self->subject);
     if (result == NET_OK) result = begin_to_connect(self, reporter);
     if (result != NET_OK) {
@@ -652,12 +560,12 @@ void server_nats_say(server_nats* self, const base_reporter* reporter, uint64_t 
 }
 
 void server_nats_url(const server_nats* self, char text[SERVER_NATS_URL_BYTES]) {
-    char url[sizeof self->servers + sizeof self->stream + 1];
+    char url[sizeof self->url.servers + sizeof self->stream + 1];
     size_t used = 0;
-    for (uint32_t i = 0; i < self->server_count; i++) {
-        const char* host = strstr(self->servers[i], "://") + 3;
+    for (uint32_t i = 0; i < self->url.server_count; i++) {
+        const char* host = strstr(self->url.servers[i], "://") + 3;
         (void)base_text_format(url + used, sizeof url - used, "%s%s", i > 0 ? "," : "",
-                               i > 0 ? host : self->servers[i]);
+                               i > 0 ? host : self->url.servers[i]);
         used += strlen(url + used);
     }
     (void)base_text_format(url + used, sizeof url - used, "/%s", self->stream);

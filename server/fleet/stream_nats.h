@@ -7,7 +7,6 @@
 #include "base/report.h"
 #include "net/stream.h"
 
-#define SERVER_NATS_SERVERS_MAX 8u
 #define SERVER_NATS_URL_BYTES 512u
 
 typedef struct server_nats server_nats;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/// "nats://HOST[:PORT],HOST/SHOAL_<identity>?replicas=3&hours=24&ca=FILE&creds=FILE", or with tls://.
+#pragma once
+
+#include "base/macros.h"
+
+#include <nats/nats.h>
+
+#define SERVER_NATS_SERVERS_MAX 8u
+
+typedef struct server_nats_address {
+    char servers[SERVER_NATS_SERVERS_MAX][256]; ///< each with scheme and user
+    uint32_t server_count;
+    bool is_secure;
+    char ca[256], credentials[256]; ///< "": not given
+    uint64_t identity;              ///< of the path; 0: it names no stream
+    uint32_t replicas, hours;       ///< of the stream
+} server_nats_address;
+
+/// @return false: it is not of this form.
+bool server_nats_address_read(server_nats_address* url, const char* text);
+/// The caller owns the options, also those of a failure.
+natsStatus server_nats_address_options(const server_nats_address* url, natsOptions** options);
