@@ -23,6 +23,8 @@ static const base_option table[] = {
     {"folder", OF_HOST(folder), "FOLDER", "logs, keys and state", 0, 0},
     {"store", OF_HOST(store), "URL", "where records of players are kept", 0, 0},
     {"results", OF_HOST(results), "URL", "where results of matches are posted", 0, 0},
+    {"fleet", OF_HOST(fleet), "nats://HOST,KEY=VALUE", "the broker of hosts that share joins", 0,
+     0},
     {"stop", OF_HOST(stop), "drain|leave", "SIGTERM lets matches end, or leaves them", 0, 0},
     {"drain", OF_HOST(drain_s), "S", "stop = drain: end matches after S seconds", 0, SECONDS_MAX},
     {"hang", OF_HOST(hang_s), "S", "stop a match that says nothing for S seconds", 2, SECONDS_MAX},
@@ -31,7 +33,11 @@ static const base_option http_keys[] = {
     {"token-file", OF_HOST(token_file), "FILE", "lines \"reader TOKEN\", \"operator TOKEN\"", 0, 0},
     {"host", OF_HOST(hosts), "NAME", "a host name that requests may use; repeatable", 0, 0},
 };
-static const base_option_keys keys[] = {{"http", http_keys, BASE_COUNT(http_keys)}};
+static const base_option fleet_keys[] = {
+    {"page", OF_HOST(fleet_page), "URL", "where players of other hosts reach this one", 0, 0},
+};
+static const base_option_keys keys[] = {{"http", http_keys, BASE_COUNT(http_keys)},
+                                        {"fleet", fleet_keys, BASE_COUNT(fleet_keys)}};
 
 typedef struct game_block {
     const char *module, *players, *options, *memory;
@@ -176,7 +182,7 @@ static bool read_line(reading* self, char* line) {
         .count = self->game ? (uint32_t)BASE_COUNT(game_table) : (uint32_t)BASE_COUNT(table),
         .values = self->game ? (void*)&self->block : (void*)self->conf,
         .keys = keys,
-        .keys_count = self->game ? 0 : 1,
+        .keys_count = self->game ? 0 : (uint32_t)BASE_COUNT(keys),
         .config_text = self->conf->text,
         .config_text_bytes = sizeof self->conf->text,
     };

@@ -3,6 +3,7 @@
 // answered here. /m/ID/REST goes to the match's HTTP as /REST: pages, answers, WebSocket. Its head
 // is read once and written again; after it bytes go both ways, whatever they are.
 #include "host.h"
+#include "peers.h"
 
 #include "base/json.h"
 #include "base/text.h"
@@ -34,6 +35,7 @@
 
 typedef enum visit_state {
     VISIT_READS,   // its request is not whole
+    VISIT_ASKS,    // a join or a list, of other hosts
     VISIT_WAITS,   // a join whose match starts
     VISIT_ANSWERS, // `out` is sent, then it ends
     VISIT_PASSES,  // bytes go both ways, whatever they are
@@ -52,13 +54,17 @@ typedef struct visit {
     bool match_is_over;
     char room[SERVER_ROOM_ID_BYTES]; // of a join
     uint64_t player;
+    server_errand errand;
+    server_right right;                    // of a list: it has no room yet
+    char reply[SERVER_PEER_SUBJECT_BYTES]; // a join of another host, without a client; "": no
     struct visit *next, **link;
 } visit;
 
 static void client_ready(void* owner, uint32_t events);
+static void visit_run(visit* self, bool is_gone);
 static void match_ready(void* owner, uint32_t events);
 
-static void visit_open(server_host* host, int descriptor, const net_address* from) {
+static visit* visit_open(server_host* host, int descriptor, const net_address* from) {
     visit* self = base_allocate_zero(&host->owner.allocator, sizeof *self);
     self->host = host;
     self->from = *from;
@@ -73,6 +79,7 @@ static void visit_open(server_host* host, int descriptor, const net_address* fro
     base_bytes_init(&self->in, &host->owner.allocator);
     base_bytes_init(&self->out, &host->owner.allocator);
     server_host_watch(host, &self->client, EPOLLIN);
+    return self;
 }
 
 static void visit_close(visit* self) {
@@ -80,7 +87,7 @@ static void visit_close(visit* self) {
     *self->link = self->next;
     if (self->next) self->next->link = self->link;
     host->visit_count--;
-    host->waiting_count -= self->state == VISIT_WAITS;
+    host->waiting_count -= self->state == VISIT_WAITS || self->state == VISIT_ASKS;
     server_host_unwatch(host, &self->client);
     server_host_unwatch(host, &self->match);
     base_bytes_deinit(&self->in);
@@ -104,10 +111,14 @@ static void visit_send(visit* self, int status, const char* type, const void* by
         "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'\r\n\r\n",
         status, status == 200 ? "OK" : "Refused", type ? type : "application/json", size);
-    write_text(&self->out, head);
-    if (strncmp((const char*)self->in.data, "HEAD ", 5) != 0)
+    if (self->reply[0])
+        server_errands_answer_join(self->host, self->reply, status, bytes, size);
+    else
+        write_text(&self->out, head);
+    if (!self->reply[0] && strncmp((const char*)self->in.data, "HEAD ", 5) != 0)
         base_bytes_write(&self->out, bytes, size);
-    self->host->waiting_count -= self->state == VISIT_WAITS;
+    self->host->waiting_count -= self->state == VISIT_WAITS || self->state == VISIT_ASKS;
+    self->errand.number = 0;
     self->state = VISIT_ANSWERS;
     self->until_us = net_loop_now_us() + ANSWER_US;
 }
@@ -245,23 +256,58 @@ static void visit_answer_join(visit* self) {
         visit_refuse(self, 503, room ? room->why : "the match ended");
 }
 
-static void seat_player(visit* self, const server_join* join) {
+// @return false: not within its reach.
+static bool seat_player(visit* self, const server_join* join) {
     server_host* host = self->host;
     server_room* room = NULL;
     server_seat* seat = NULL;
     const server_join_end end =
         server_rooms_join(host->rooms, join, net_loop_now_us(), &room, &seat);
+    if (end != SERVER_JOIN_SEATED && join->reach != SERVER_REACH_ANY && !self->reply[0])
+        return false;
     host->joins[end]++;
     if (end != SERVER_JOIN_SEATED) {
         visit_refuse(self, ends[end].status, ends[end].text);
-        return;
+        return true;
     }
+    server_errands_seated(host, join);
     self->player = seat->player;
     memcpy(self->room, room->id, sizeof self->room);
+    self->host->waiting_count += self->state != VISIT_ASKS;
+    self->errand.number = 0;
     self->state = VISIT_WAITS;
     self->until_us = UINT64_MAX;
-    host->waiting_count++;
     visit_answer_join(self);
+    return true;
+}
+
+// Is another one asked for with the same words? Its answer comes first.
+static bool has_twin(const visit* self) {
+    const uint64_t* words = self->errand.words;
+    for (const visit* at = self->host->visits; at; at = at->next)
+        for (uint32_t i = 0; i < 2 && at != self && at->errand.number > 0; i++)
+            if (words[i] != 0 && at->errand.words[i] == words[i]) return true;
+    return false;
+}
+
+// One step further: here, or at another host.
+static void visit_go_on(visit* self) {
+    server_join join = {0};
+    const char* body = (const char*)self->in.data + self->head_bytes;
+    const size_t size = self->in.size - self->head_bytes;
+    json_t* json = json_loadb(body, size, JSON_REJECT_DUPLICATES, NULL);
+    const bool is_read = !server_join_read(json, &join); // as before
+    if (self->state != VISIT_ASKS) {
+        server_errand_begin(&self->errand, &join);
+        self->until_us = UINT64_MAX;
+        self->host->waiting_count++;
+        self->state = VISIT_ASKS;
+    }
+    self->errand.until_us = 0;
+    if (is_read && (self->errand.step > 0 || !has_twin(self)))
+        while (!server_errand_next(self->host, &self->errand, &join, body, size, net_loop_now_us()))
+            if (seat_player(self, &join)) break;
+    json_decref(json);
 }
 
 // Behind a proxy of this machine the last address is the one that it saw.
@@ -307,7 +353,7 @@ static void join_match(visit* self, server_right right) {
     else if (host->is_ending)
         visit_refuse(self, 503, "this host ends");
     else
-        seat_player(self, &join);
+        visit_go_on(self);
     json_decref(body);
 }
 
@@ -333,7 +379,9 @@ static void watch_match(visit* self, server_right right) {
 
 // ---- lists
 
-static void put_room(base_bytes* json, const server_room* room, bool is_operator) {
+// `page`: URL of this host, for another one's list; NULL: its own.
+static void put_room(base_bytes* json, const server_room* room, bool is_operator,
+                     const char* page) {
     const uint32_t players = server_room_players(room);
     base_json_write(json,
                     "{match=%s game=%s address=%s players=%u held=%u seats=%u state=%s values={",
@@ -342,11 +390,20 @@ static void put_room(base_bytes* json, const server_room* room, bool is_operator
     for (uint32_t i = 0; i < room->value_count; i++)
         base_json_write(json, "%s=%s", room->values[i].key, room->values[i].value);
     base_json_write(json, "}");
+    if (page) {
+        char url[SERVER_HOST_BYTES_MAX + 32];
+        (void)base_text_format(url, sizeof url, "%s/m/%s/", page, room->id);
+        base_json_write(json, "page=%s", url);
+    }
     if (is_operator)
         base_json_write(json, "pid=%ju module=%s resumes=%u why=%s http=%s token=%s", room->pid,
                         room->game.module, room->resumes, room->why, room->http,
                         room->tokens[SERVER_OPERATOR]);
     base_json_write(json, "}");
+}
+
+static bool is_shown(const server_room* room) {
+    return room->state < SERVER_ROOM_LEAVING && !server_room_find_value(room, SERVER_ROOM_PRIVATE);
 }
 
 // Who is no operator gets matches that run and are not private, without processes and inspectors.
@@ -356,9 +413,13 @@ static void put_matches(base_bytes* json, const visit* self, server_right right)
     base_json_write(json, "{matches=[");
     for (uint32_t i = 0; i < rooms->count; i++) {
         const server_room* room = rooms->rooms[i];
-        const bool is_shown =
-            room->state < SERVER_ROOM_LEAVING && !server_room_find_value(room, SERVER_ROOM_PRIVATE);
-        if (is_operator || is_shown) put_room(json, room, is_operator);
+        if (is_operator || is_shown(room)) put_room(json, room, is_operator, NULL);
+    }
+    if (self->state == VISIT_ASKS) { // a list has no body: here are those of others
+        const uint8_t* others = self->in.data + self->head_bytes;
+        const bool is_first = json->data[json->size - 1] == '[';
+        if (self->in.size > self->head_bytes)
+            base_bytes_write(json, others + is_first, self->in.size - self->head_bytes - is_first);
     }
     base_json_write(json, "] games=[");
     for (uint32_t i = 0; i < rooms->game_count; i++)
@@ -433,6 +494,108 @@ static void put_targets(base_bytes* json, const visit* self, server_right right)
     base_json_write(json, "]");
 }
 
+static void visit_answer_list(visit* self) {
+    base_bytes text;
+    base_bytes_init(&text, NULL);
+    put_matches(&text, self, self->right);
+    visit_send(self, 200, NULL, text.data, text.size);
+    base_bytes_deinit(&text);
+}
+
+// ---- other hosts
+
+void server_door_answered(server_host* host, uint64_t number, const char* text, size_t size) {
+    visit* self = host->visits;
+    while (self && self->errand.number != number)
+        self = self->next;
+    if (!self || number == 0) return; // too late: a seat there is held for some seconds
+    if (self->room[0] == '*') {       // of a list
+        json_t* rows = text ? json_loadb(text, size, 0, NULL) : NULL;
+        if (json_array_size(rows) > 0 && self->in.size + size < SERVER_ERRAND_LISTS_BYTES_MAX) {
+            base_bytes_write(&self->in, ",", 1);
+            base_bytes_write(&self->in, text + 1, size - 2);
+        }
+        json_decref(rows);
+        return;
+    }
+    const int status = text ? server_errand_read(host, &self->errand, &text, &size) : 0;
+    if (status != 0)
+        visit_send(self, status, NULL, text, size);
+    else
+        visit_go_on(self);
+    if (self->state == VISIT_ANSWERS) visit_run(self, false);
+}
+
+// @return the body of the question; its texts are borrowed by the join. NULL: it has another form.
+static json_t* read_question(const char* text, size_t size, uint32_t* seats, server_join* join) {
+    uint64_t number = 0;
+    char head[24];
+    const char* end = size > 0 ? memchr(text, '\n', size) : NULL;
+    if (!end || !base_text_format(head, sizeof head, "%.*s", (int)(end - text), text) ||
+        !base_text_parse_u64(head, &number))
+        return NULL;
+    json_t* json =
+        json_loadb(end + 1, size - (size_t)(end + 1 - text), JSON_REJECT_DUPLICATES, NULL);
+    *seats = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+    if (json && !server_join_read(json, join)) return json;
+    json_decref(json);
+    return NULL;
+}
+
+void server_door_find(server_host* host, uint64_t name, const char* reply, const char* text,
+                      size_t size) {
+    server_join join = {0};
+    uint32_t seats;
+    char answer[24];
+    json_t* json = read_question(text, size, &seats, &join);
+    (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", name);
+    if (json && server_rooms_look(host->rooms, &join))
+        server_errands_answer(host, reply, answer, strlen(answer));
+    json_decref(json);
+}
+
+void server_door_asked(server_host* host, const char* reply, server_reach reach, const char* text,
+                       size_t size) {
+    static const net_address nowhere = {0};
+    server_join join = {.reach = reach};
+    uint32_t seats;
+    json_t* json = read_question(text, size, &seats, &join);
+    const char* page = strstr(server_errands_page(host), "://");
+    if (!json || host->is_ending || !reply[0] ||
+        (reach == SERVER_REACH_ANY && server_rooms_seats(host->rooms) > seats)) {
+        server_errands_answer_join(host, reply, 421, "", 0);
+    } else {
+        visit* self = visit_open(host, -1, &nowhere);
+        (void)base_text_copy(self->reply, sizeof self->reply, reply);
+        write_text(&self->in, "POST /v1/join HTTP/1.1\r\nHost: ");
+        write_text(&self->in, page + 3);
+        write_text(&self->in, "\r\nX-Forwarded-Proto: ");
+        base_bytes_write(&self->in, server_errands_page(host),
+                         (size_t)(page - server_errands_page(host)));
+        base_bytes_write(&self->in, "\r\n", 3);
+        (void)seat_player(self, &join);
+        if (self->state == VISIT_ANSWERS) visit_close(self);
+    }
+    json_decref(json);
+}
+
+void server_door_list(server_host* host, const char* reply) {
+    enum { PIECE = 200000 }; // below what a broker takes
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "[");
+    for (uint32_t i = 0; i < host->rooms->count; i++) {
+        if (is_shown(host->rooms->rooms[i]))
+            put_room(&json, host->rooms->rooms[i], false, server_errands_page(host));
+        if (json.size < PIECE && i + 1 < host->rooms->count) continue;
+        base_json_write(&json, "]");
+        server_errands_answer(host, reply, json.data, json.size);
+        base_bytes_clear(&json);
+        base_json_write(&json, "[");
+    }
+    base_bytes_deinit(&json);
+}
+
 // ---- requests
 
 static const struct {
@@ -455,6 +618,11 @@ static bool is_request(const visit* self, const char* text) {
     return strncmp(head, text, size) == 0 && (head[size] == ' ' || head[size] == '?');
 }
 
+static bool is_asked_of_fleet(const visit* self) {
+    return server_errands_are_up(self->host) &&
+           strncmp((const char*)self->in.data, "GET /v1/matches?fleet", 21) == 0;
+}
+
 static void visit_answer(visit* self) {
     server_host* host = self->host;
     knock_texts texts;
@@ -475,6 +643,14 @@ static void visit_answer(visit* self) {
         visit_refuse(self, welcome.status, welcome.error);
     } else if (is_page) {
         visit_send(self, 200, rooms_page[page].type, rooms_page[page].bytes, rooms_page[page].size);
+    } else if (routes[route].put == put_matches && is_asked_of_fleet(self)) {
+        self->right = welcome.right;
+        self->room[0] = '*';
+        self->state = VISIT_ASKS;
+        self->until_us = UINT64_MAX;
+        host->waiting_count++;
+        self->errand.number = server_errands_list(host);
+        self->errand.until_us = net_loop_now_us() + SERVER_ERRAND_LIST_MS * UINT64_C(1000);
     } else if (routes[route].answer) {
         routes[route].answer(self, welcome.right);
     } else {
@@ -668,6 +844,16 @@ uint64_t server_door_pass(server_host* host, uint64_t now_us) {
         } else if (at->state == VISIT_WAITS) {
             visit_answer_join(at);
             if (at->state != VISIT_WAITS) visit_run(at, false);
+        } else if (at->state == VISIT_ASKS &&
+                   (now_us >= at->errand.until_us || !server_errands_are_up(host))) {
+            if (at->errand.number > 0) server_errand_repeat(&at->errand);
+            if (at->room[0] == '*')
+                visit_answer_list(at);
+            else
+                visit_go_on(at);
+            if (at->state == VISIT_ANSWERS) visit_run(at, false);
+        } else if (at->state == VISIT_ASKS && at->errand.until_us < host->look_us) {
+            host->look_us = at->errand.until_us;
         }
     }
     return host->look_us;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conf.h"
+#include "errand.h"
 #include "store.h"
 
 #include "inspect/acceptor.h"
@@ -45,6 +46,7 @@ struct server_host {
     uint32_t visit_count, waiting_count;
     uint64_t look_us; ///< when visits are looked at again
     server_rate rate;
+    struct server_errands* errands; ///< NULL: this host is alone
 };
 
 // ---- process.c
@@ -87,6 +89,16 @@ BASE_MUST_USE int server_door_open(server_host* host);
 /// @return when it has to be called again.
 uint64_t server_door_pass(server_host* host, uint64_t now_us);
 void server_door_close(server_host* host);
+/// An answer of another host came; NULL: nobody listens.
+void server_door_answered(server_host* host, uint64_t number, const char* text, size_t size);
+/// Another host asks for a seat, "SEATS\n{...}".
+void server_door_asked(server_host* host, const char* reply, server_reach reach, const char* text,
+                       size_t size);
+/// It asks whether a match that fits is here.
+void server_door_find(server_host* host, uint64_t name, const char* reply, const char* text,
+                      size_t size);
+/// It asks for the list.
+void server_door_list(server_host* host, const char* reply);
 struct json_t;
 /// @return what a player reads; NULL: seated.
 const char* server_join_end_text(server_join_end end);

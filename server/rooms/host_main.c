@@ -75,6 +75,7 @@ static void run_host(server_host* self, net_loop* loop) {
         if (loop->is_reload_asked && !self->is_ending) read_conf_again(self);
         loop->is_reload_asked = false;
         handle_events(self);
+        server_errands_pass(self, net_loop_now_us());
         due_us = server_host_tend(self, net_loop_now_us());
         const uint64_t door_us = server_door_pass(self, net_loop_now_us());
         if (door_us < due_us) due_us = door_us;
@@ -114,7 +115,8 @@ static int serve(server_host* self, net_loop* loop) {
     if (!lock_folder(self)) return NET_EXIT_BIND;
     if (!find_program(self) || !server_host_find_matches(self)) return NET_EXIT_RUNTIME;
     server_host_open_store(self);
-    const int code = server_door_open(self);
+    int code = server_door_open(self);
+    if (code == NET_EXIT_CLEAN) code = server_errands_open(self);
     if (code != NET_EXIT_CLEAN) return code;
     (void)net_address_print(&self->bound, address, sizeof address);
     printf("ready http=http://%s games=%" PRIu32 "\n", address, self->rooms->game_count);
@@ -154,6 +156,7 @@ int main(int argc, char** argv) {
     server_door_close(self);
     server_store_close(self->store);
     server_store_close(self->results);
+    server_errands_close(self);
     server_rooms_destroy(self->rooms);
     base_owner_destroy(self);
     return code;

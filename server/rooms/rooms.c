@@ -188,6 +188,8 @@ static server_room* choose(const server_rooms* self, const server_join* join, ui
         if (!is_of(room, join->game) || room == join->leaves || !has_seats(room, count) ||
             !fits_filter(room, join))
             continue;
+        if (join->reach == SERVER_REACH_FILL && room->seat_count == 0 && join->value_count == 0)
+            continue;
         const bool is_up = room->state == SERVER_ROOM_RUNNING;
         const bool best_is_up = best && best->state == SERVER_ROOM_RUNNING;
         if (!best || (is_up && !best_is_up) ||
@@ -227,9 +229,10 @@ static server_join_end find_room(server_rooms* self, const server_room_game* gam
         if ((*room)->state >= SERVER_ROOM_LEAVING) return SERVER_JOIN_OVER;
         return has_seats(*room, count) ? SERVER_JOIN_SEATED : SERVER_JOIN_FULL;
     }
-    *room = choose(self, join, count);
+    *room = join->reach != SERVER_REACH_OWN ? choose(self, join, count) : NULL;
     if (*room) return SERVER_JOIN_SEATED;
-    if (count > game->seats || !may_plan(self, game)) return SERVER_JOIN_FULL;
+    if (count > game->seats || join->reach != SERVER_REACH_ANY || !may_plan(self, game))
+        return SERVER_JOIN_FULL;
     if (now_us < game->start_us) return SERVER_JOIN_FAILS;
     *room = server_rooms_add(self, game, NULL);
     for (uint32_t i = 0; i < join->value_count; i++)
@@ -265,6 +268,28 @@ server_join_end server_rooms_join(server_rooms* self, const server_join* join, u
     }
     if ((*seat)->until_us != 0) (*seat)->until_us = until_us;
     return SERVER_JOIN_SEATED;
+}
+
+server_room* server_rooms_look(const server_rooms* self, const server_join* join) {
+    if (join->match) return server_rooms_find(self, join->match, strlen(join->match));
+    server_join fill = *join;
+    fill.reach = SERVER_REACH_FILL;
+    return choose(self, &fill, 1);
+}
+
+bool server_rooms_have(const server_rooms* self, const server_room_game* game, server_reach reach,
+                       uint64_t now_us) {
+    const server_join join = {.game = game->name, .reach = reach};
+    return !game->is_gone &&
+           (choose(self, &join, 1) ||
+            (reach == SERVER_REACH_ANY && now_us >= game->start_us && may_plan(self, game)));
+}
+
+uint32_t server_rooms_seats(const server_rooms* self) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < self->count; i++)
+        count += self->rooms[i]->seat_count;
+    return count;
 }
 
 // ---- what a match reports

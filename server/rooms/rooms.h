@@ -113,6 +113,13 @@ typedef struct server_rooms {
     uint32_t count, capacity;
 } server_rooms;
 
+/// How far a join looks. Several hosts are asked in this order.
+typedef enum server_reach {
+    SERVER_REACH_ANY,  ///< any match, else a new one
+    SERVER_REACH_OWN,  ///< what it has: its seat, its party's match, the match that it names
+    SERVER_REACH_FILL, ///< that, or a match with players, or one that fits its filter
+} server_reach;
+
 /// What a player asks for. Texts are borrowed; NULL: not given.
 typedef struct server_join {
     const char *game, *request, *party, *match;
@@ -121,6 +128,7 @@ typedef struct server_join {
     server_room_value values[SERVER_ROOM_VALUES_MAX]; ///< the match has these
     uint32_t value_count;
     const server_room* leaves; ///< the match that the player comes from; NULL: none
+    server_reach reach;
 } server_join;
 
 typedef enum server_join_end {
@@ -144,6 +152,13 @@ server_room_game* server_rooms_game(server_rooms* rooms, const char* name);
 server_room* server_rooms_find(const server_rooms* rooms, const char* id, size_t size);
 /// Add a match: a new one (id NULL), or that of the host before.
 server_room* server_rooms_add(server_rooms* rooms, const server_room_game* game, const char* id);
+/// @return the match that the join names, or one that fits it: not a new one; NULL: there is none.
+server_room* server_rooms_look(const server_rooms* rooms, const server_join* join);
+/// Has the game a match with players and a free seat (FILL), or could a player get any seat (ANY)?
+bool server_rooms_have(const server_rooms* rooms, const server_room_game* game, server_reach reach,
+                       uint64_t now_us);
+/// @return seats that are held or taken.
+uint32_t server_rooms_seats(const server_rooms* rooms);
 /// @return a seat that is added, all zero; other seats of the match may move.
 server_seat* server_room_add_seat(server_rooms* rooms, server_room* room);
 /// Seat a player, or find the seat that the same request, or the same player, has already.

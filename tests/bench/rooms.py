@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rooms.py BIN [MATCHES]: how long a join takes with and without a spare match, and what paused matches cost.
+"""rooms.py BIN fleet [HOSTS [JOINS]]: how evenly the joins of a fleet are spread; below. Else
+rooms.py BIN [MATCHES]: how long a join takes with and without a spare match, and what paused matches cost.
 
 For each of spare = 1 and 0: ten joins, each with a filter of its own for the latter, and the milliseconds until the
 answer, in which the match runs. Then MATCHES (200) spare ones: private memory, processor time and wake-ups of each."""
-import json, os, re, subprocess, sys, tempfile, time, urllib.request
+import collections, http.client, json, os, re, shutil, subprocess, sys, tempfile, threading, time, urllib.request
 
-programs, matches = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200
+programs = sys.argv[1]
 ask = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
@@ -17,6 +18,82 @@ def begin(spare, most):
                    f"    spare = {spare}\n    most = {most}\n}}\n")
     host = subprocess.Popen([os.path.abspath(f"{programs}/shoal-host"), "host.conf"], cwd=folder, stdout=subprocess.PIPE, text=True)
     return host, re.search("http=(http:[^ ]+)", host.stdout.readline())[1]
+
+
+# A match that costs nothing: it tells once who it is, as one without players does.
+MATCH = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+int main(void) {
+    struct sockaddr_un host = {.sun_family = AF_UNIX};
+    char id[32], text[256];
+    if (sscanf(getenv("SHOAL_HOST"), "%31s %107s", id, host.sun_path) != 2) return 1;
+    int size = snprintf(text, sizeof text, "{\"match\":\"%s\",\"at_us\":\"1\",\"address\":\"127.0.0.1:1\","
+                        "\"http\":\"127.0.0.1:1\",\"players\":[]}", id);
+    sendto(socket(AF_UNIX, SOCK_DGRAM, 0), text, (size_t)size, 0, (struct sockaddr*)&host, sizeof host);
+    return pause();
+}
+"""
+
+
+def spread(hosts, joins):
+    """`joins` of matches of 8 seats, asked of all hosts in turn, then of one of them, with Debian's nats-server."""
+    folder = tempfile.mkdtemp()
+    shutil.copy(f"{programs}/shoal-host", folder)
+    subprocess.run(["cc", "-x", "c", "-", "-o", f"{folder}/shoal-server"], input=MATCH, text=True, check=True)
+    broker = subprocess.Popen(["nats-server", "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder, "-l", f"{folder}/log"])
+    until(lambda: [each for each in os.listdir(folder) if each.endswith(".ports") and os.path.getsize(f"{folder}/{each}")])
+    ports = next(each for each in os.listdir(folder) if each.endswith(".ports"))
+    with open(f"{folder}/{ports}", encoding="utf-8") as file:
+        nats = json.load(file)["nats"][0]
+    for way in "all hosts in turn", "one host":
+        running = []
+        for i in range(hosts):
+            os.makedirs(f"{folder}/{way}/{i}")
+            with open(f"{folder}/{way}/{i}/host.conf", "w", encoding="utf-8") as file:
+                file.write(f"http = 127.0.0.1:0\nopen = yes\ndrain = 0\nhang = 86400\nfleet = {nats}\n"
+                           f"game breakout {{\n    players = 8\n    most = {joins // 8 + 1}\n}}\n")
+            host = subprocess.Popen([f"{folder}/shoal-host", "host.conf"], cwd=f"{folder}/{way}/{i}", stdout=subprocess.PIPE,
+                                    stderr=subprocess.DEVNULL, text=True)
+            running.append((host, re.search("http=http://([^ ]+)", host.stdout.readline())[1]))
+        time.sleep(2)  # all are connected
+        counts, took, lock, left = collections.Counter(), [], threading.Lock(), list(range(joins))
+
+        def ask_all():
+            while True:
+                with lock:
+                    if not left:
+                        return
+                    number = left.pop()
+                begin_s = time.monotonic()
+                line = http.client.HTTPConnection(running[number % hosts if way != "one host" else 0][1], timeout=60)
+                line.request("POST", "/v1/join", f'{{"game":"breakout","request":"r{number}"}}')
+                answer = line.getresponse()
+                text = json.loads(answer.read())
+                with lock:
+                    took.append((time.monotonic() - begin_s) * 1000)
+                    counts[text["page"].split("/")[2] if answer.status == 200 else answer.status] += 1
+
+        begin_s = time.monotonic()
+        threads = [threading.Thread(target=ask_all) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        seats = [counts.pop(at, 0) for _, at in running]
+        even = joins / hosts
+        took.sort()
+        print(f"fleet asked='{way}' hosts={hosts} joins={joins} least={min(seats)} most={max(seats)} even={even:.0f}"
+              f" off_percent={max(max(seats) - even, even - min(seats)) / even * 100:.1f} others={dict(counts)}"
+              f" median_ms={took[joins // 2]:.1f} p99_ms={took[joins * 99 // 100]:.1f}"
+              f" joins_per_s={joins / (time.monotonic() - begin_s):.0f}", flush=True)
+        for host, _ in running:
+            end(host)
+    broker.kill()
+    shutil.rmtree(folder)
 
 
 def rows(url):
@@ -39,6 +116,10 @@ def join(url, body):
     return (time.monotonic() - begin_s) * 1000
 
 
+if sys.argv[2:3] == ["fleet"]:
+    spread(*[int(each) for each in (sys.argv[3:] + ["20", "10000"][len(sys.argv) - 3:])])
+    sys.exit()
+matches = int(sys.argv[2]) if len(sys.argv) > 2 else 200
 for spare in 1, 0:
     host, url = begin(spare, 40)
     until(lambda: len(rows(url)) >= spare)

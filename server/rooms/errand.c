@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+#include "errand.h"
+
+#include "host.h"
+#include "peers.h"
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "host/output.h"
+#include "net/socket.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define MS UINT64_C(1000)
+#define ANSWER_US (5000 * MS) // its match starts
+#define REPEATS_MAX 2u
+#define TRIES_MAX 4u
+#define LISTEN_US (20 * MS)
+#define PATIENCE_US (1000 * MS) // a broker that is away is no news before
+#define ROWS 16384u             // words that are remembered; the newest of a row stays
+
+typedef enum errand_step {
+    ERRAND_OWN, // here, as NEAR and ANY
+    ERRAND_KNOWN,
+    ERRAND_NEAR,
+    ERRAND_FIND,
+    ERRAND_FOUND,
+    ERRAND_FILL,
+    ERRAND_JOIN,
+    ERRAND_ANY,
+} errand_step;
+
+typedef struct server_errands {
+    server_peers* peers;
+    server_watch watch;
+    uint64_t name; // of this host, drawn
+    uint64_t number;
+    uint64_t listen_us;
+    bool is_up, was_up;
+    double seats;        // of hosts that answered, a mean of the newest ones; 0: none did
+    uint64_t differs_us; // since when they are not the same; 0: they are
+    char page[SERVER_HOST_BYTES_MAX];
+    struct {
+        uint64_t word, host;
+    } rows[ROWS];
+} server_errands;
+
+bool server_errands_are_up(const server_host* host) {
+    return host->errands && host->errands->is_up;
+}
+
+const char* server_errands_page(const server_host* host) {
+    return host->errands->page;
+}
+
+// ---- who has what
+
+static uint64_t hash_word(const server_join* join, const char* kind, const char* word) {
+    char text[2 * SERVER_ROOM_WORD_BYTES + SERVER_ROOM_NAME_BYTES];
+    if (!word || !word[0]) return 0;
+    return base_text_format(text, sizeof text, "%s %s %s", kind, join->game, word)
+               ? base_hash64_text(text) | 1
+               : 0;
+}
+
+void server_errand_begin(server_errand* self, const server_join* join) {
+    *self = (server_errand){
+        .words = {hash_word(join, "r", join->request), hash_word(join, "p", join->party)}};
+}
+
+void server_errands_seated(server_host* host, const server_join* join) {
+    server_errand errand;
+    char text[64];
+    server_errand_begin(&errand, join);
+    if (!server_errands_are_up(host) || (errand.words[0] | errand.words[1]) == 0) return;
+    (void)base_text_format(text, sizeof text, "%" PRIx64 " %" PRIx64 " %" PRIx64,
+                           host->errands->name, errand.words[0], errand.words[1]);
+    server_peers_send(host->errands->peers, "shoal.seated", 0, text, strlen(text));
+}
+
+static void learn(server_errands* self, const server_peer_message* message) {
+    char text[64];
+    uint64_t name, words[2];
+    if (!base_text_format(text, sizeof text, "%.*s", (int)message->size, message->text) ||
+        sscanf(text, "%" SCNx64 " %" SCNx64 " %" SCNx64, &name, &words[0], &words[1]) != 3)
+        return;
+    for (uint32_t i = 0; i < 2; i++) {
+        self->rows[words[i] % ROWS].word = words[i];
+        self->rows[words[i] % ROWS].host = name;
+    }
+}
+
+static uint64_t find_host(const server_errands* self, const server_errand* errand) {
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t word = errand->words[i];
+        if (word != 0 && self->rows[word % ROWS].word == word) return self->rows[word % ROWS].host;
+    }
+    return 0;
+}
+
+// ---- questions
+
+// So many seats may a host have that takes a match which is to be started; the last one asked may
+// have any number, where this host has more than others.
+static uint32_t choose_limit(const server_host* host, const server_errand* errand,
+                             const char* game_name) {
+    const server_room_game* game = server_rooms_game(host->rooms, game_name);
+    const bool has_room =
+        game && server_rooms_have(host->rooms, game, SERVER_REACH_ANY, net_loop_now_us());
+    const uint32_t own = has_room ? server_rooms_seats(host->rooms) : UINT32_MAX;
+    const double mean = host->errands->seats;
+    if (mean <= 0 || own <= mean) return own;
+    return errand->tries < TRIES_MAX ? (uint32_t)mean : UINT32_MAX;
+}
+
+static void ask(server_host* host, server_errand* errand, const server_join* join,
+                const char* subject, const void* body, size_t size) {
+    server_errands* self = host->errands;
+    base_bytes text;
+    char head[24];
+    base_bytes_init(&text, NULL);
+    (void)base_text_format(head, sizeof head, "%" PRIu32 "\n",
+                           choose_limit(host, errand, join->game));
+    base_bytes_write(&text, head, strlen(head));
+    base_bytes_write(&text, body, size);
+    errand->number = ++self->number;
+    server_peers_send(self->peers, subject, errand->number, text.data, text.size);
+    base_bytes_deinit(&text);
+}
+
+bool server_errand_next(server_host* host, server_errand* self, server_join* join, const void* body,
+                        size_t size, uint64_t now_us) {
+    const bool has_filter = join->match || join->value_count > 0;
+    if (!server_errands_are_up(host)) self->step = ERRAND_ANY;
+    while (self->step < ERRAND_ANY) {
+        const uint32_t step = self->step++;
+        const uint64_t at = step == ERRAND_KNOWN ? find_host(host->errands, self) : self->found;
+        char subject[SERVER_PEER_SUBJECT_BYTES] = "shoal.find";
+        if (step == ERRAND_OWN || step == ERRAND_NEAR) {
+            join->reach = step == ERRAND_OWN ? SERVER_REACH_OWN : SERVER_REACH_FILL;
+            return false;
+        }
+        const bool is_skipped = step == ERRAND_FIND   ? !has_filter
+                                : step == ERRAND_FILL ? has_filter
+                                : step == ERRAND_JOIN ? join->match != NULL
+                                                      : at == 0 || at == host->errands->name;
+        if (is_skipped) continue;
+        self->tries += step == ERRAND_JOIN;
+        if (step == ERRAND_KNOWN || step == ERRAND_FOUND)
+            (void)base_text_format(subject, sizeof subject, "shoal.host.%016" PRIx64, at);
+        else if (step != ERRAND_FIND)
+            (void)base_text_format(subject, sizeof subject, "shoal.%s.%.32s",
+                                   step == ERRAND_FILL ? "fill" : "join", join->game);
+        self->until_us = now_us + (step == ERRAND_FIND ? SERVER_ERRAND_LIST_MS * MS : ANSWER_US);
+        ask(host, self, join, subject, body, size);
+        return true;
+    }
+    self->number = 0;
+    join->reach = SERVER_REACH_ANY;
+    return false;
+}
+
+void server_errand_repeat(server_errand* self) {
+    self->number = 0;
+    if (self->step == ERRAND_FOUND) return; // none has the match
+    self->step = self->repeats++ < REPEATS_MAX ? ERRAND_OWN : ERRAND_ANY;
+}
+
+int server_errand_read(server_host* host, server_errand* self, const char** text, size_t* size) {
+    const char* end = *size > 0 ? memchr(*text, '\n', *size) : NULL;
+    char head[24];
+    int status;
+    uint32_t seats;
+    if (!end || !base_text_format(head, sizeof head, "%.*s", (int)(end - *text), *text)) return 0;
+    if (self->step == ERRAND_FOUND) { // the answer to FIND
+        self->found = sscanf(head, "%" SCNx64, &self->found) == 1 ? self->found : 0;
+        return 0;
+    }
+    if (sscanf(head, "%3d %9" SCNu32, &status, &seats) != 2 || status < 200 || status > 599)
+        return 0;
+    const bool is_last = self->step == ERRAND_FOUND + 1; // of a match that has a host
+    const bool is_join = self->step == ERRAND_JOIN + 1;
+    double* mean = &host->errands->seats;
+    if (is_join) *mean += *mean > 0 ? (seats - *mean) / 8 : seats;
+    if (is_join && status != 200 && self->tries < TRIES_MAX) self->step = ERRAND_JOIN;
+    *size -= (size_t)(end + 1 - *text);
+    *text = end + 1;
+    return status == 200 || (is_last && self->found != 0) ? status : 0;
+}
+
+uint64_t server_errands_list(server_host* host) {
+    server_errands* self = host->errands;
+    server_peers_send(self->peers, "shoal.list", ++self->number, "", 0);
+    return self->number;
+}
+
+void server_errands_answer(server_host* host, const char* reply, const void* bytes, size_t size) {
+    server_peers_answer(host->errands->peers, reply, bytes, size);
+}
+
+void server_errands_answer_join(server_host* host, const char* reply, int status, const void* bytes,
+                                size_t size) {
+    char head[32];
+    base_bytes text;
+    base_bytes_init(&text, NULL);
+    (void)base_text_format(head, sizeof head, "%d %" PRIu32 "\n", status,
+                           server_rooms_seats(host->rooms));
+    base_bytes_write(&text, head, strlen(head));
+    base_bytes_write(&text, bytes, size);
+    server_peers_answer(host->errands->peers, reply, text.data, text.size);
+    base_bytes_deinit(&text);
+}
+
+// ---- what comes
+
+static void handle(server_host* host, const server_peer_message* message) {
+    server_errands* self = host->errands;
+    const char* word = strchr(message->subject, '.');
+    if (!word)
+        server_door_answered(host, message->number, message->is_nobody ? NULL : message->text,
+                             message->size);
+    else if (strcmp(word, ".seated") == 0)
+        learn(self, message);
+    else if (strcmp(word, ".list") == 0)
+        server_door_list(host, message->reply);
+    else if (strcmp(word, ".find") == 0)
+        server_door_find(host, self->name, message->reply, message->text, message->size);
+    else
+        server_door_asked(host, message->reply,
+                          strncmp(word, ".join.", 6) == 0 ? SERVER_REACH_ANY : SERVER_REACH_FILL,
+                          message->text, message->size);
+}
+
+static void listen_to_games(server_host* host, uint64_t now_us) {
+    char subject[SERVER_PEER_SUBJECT_BYTES];
+    for (uint32_t i = 0; i < host->rooms->game_count; i++) {
+        const server_room_game* game = &host->rooms->games[i];
+        for (server_reach reach = SERVER_REACH_ANY; reach <= SERVER_REACH_FILL; reach++) {
+            if (reach == SERVER_REACH_OWN) continue;
+            (void)base_text_format(subject, sizeof subject, "shoal.%s.%s",
+                                   reach == SERVER_REACH_ANY ? "join" : "fill", game->name);
+            server_peers_listen(host->errands->peers, subject, true,
+                                !host->is_ending &&
+                                    server_rooms_have(host->rooms, game, reach, now_us));
+        }
+    }
+}
+
+static void say_connection(server_host* host, uint64_t now_us) {
+    server_errands* self = host->errands;
+    if (self->differs_us == 0 || self->is_up == self->was_up) self->differs_us = now_us;
+    if (self->is_up == self->was_up || (!self->is_up && now_us - self->differs_us < PATIENCE_US))
+        return;
+    self->was_up = self->is_up;
+    base_report(&host->reporter, NULL, 0,
+                self->is_up ? "note: the fleet's broker is back"
+                            : "warning: the fleet's broker is away: this host seats players alone");
+}
+
+void server_errands_pass(server_host* host, uint64_t now_us) {
+    server_errands* self = host->errands;
+    server_peer_message message;
+    if (!self) return;
+    if (now_us >= self->listen_us) {
+        self->listen_us = now_us + LISTEN_US;
+        listen_to_games(host, now_us);
+    }
+    self->is_up = server_peers_pass(self->peers);
+    say_connection(host, now_us);
+    while (server_peers_take(self->peers, &message))
+        handle(host, &message);
+}
+
+static void peers_ready(void* owner, uint32_t events) {
+    (void)events;
+    server_errands_pass(owner, net_loop_now_us());
+}
+
+// ---- life
+
+static bool choose_page(server_host* host, char* page, size_t page_bytes) {
+    char address[NET_ADDRESS_TEXT_BYTES];
+    const server_conf* conf = &host->conf;
+    if (conf->fleet_page) return base_text_copy(page, page_bytes, conf->fleet_page);
+    (void)net_address_print(&host->bound, address, sizeof address);
+    if (conf->public_name)
+        return base_text_format(page, page_bytes, "http://%s%s", conf->public_name,
+                                strrchr(address, ':'));
+    return base_text_format(page, page_bytes, "http://%s", address) &&
+           !net_address_is_wildcard(&host->bound);
+}
+
+int server_errands_open(server_host* host) {
+    char subject[SERVER_PEER_SUBJECT_BYTES];
+    if (!host->conf.fleet) return NET_EXIT_CLEAN;
+    server_errands* self = host->errands = base_allocate_zero(&host->owner.allocator, sizeof *self);
+    if (!choose_page(host, self->page, sizeof self->page) || server_gate_origin(self->page) == 0)
+        return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
+                               "fleet: add ,page=http://NAME[:PORT]: where players reach this "
+                               "host's HTTP");
+    self->peers = server_peers_create(host->conf.fleet, &host->reporter);
+    if (!self->peers) return NET_EXIT_USAGE;
+    net_entropy_system()->fill(NULL, &self->name, sizeof self->name);
+    self->name |= 1;
+    (void)base_text_format(subject, sizeof subject, "shoal.host.%016" PRIx64, self->name);
+    server_peers_listen(self->peers, subject, false, true);
+    server_peers_listen(self->peers, "shoal.seated", false, true);
+    server_peers_listen(self->peers, "shoal.find", false, true);
+    server_peers_listen(self->peers, "shoal.list", false, true);
+    self->watch = (server_watch){server_peers_descriptor(self->peers), peers_ready, host};
+    server_host_watch(host, &self->watch, EPOLLIN);
+    self->was_up = true;
+    return NET_EXIT_CLEAN;
+}
+
+void server_errands_close(server_host* host) {
+    if (!host->errands) return;
+    server_peers_destroy(host->errands->peers);
+    base_release(&host->owner.allocator, host->errands, sizeof *host->errands);
+    host->errands = NULL;
+}

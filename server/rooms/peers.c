@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "peers.h"
+
+#include "fleet/nats_url.h"
+#include "fleet/stream_connection.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+    LIST_MAX = 8192,    // messages that came and were not taken
+    SUBJECTS_MAX = 160, // of 64 games, and some
+    WRITE_MS = 100,     // a broker that takes nothing for so long is away
+};
+
+typedef struct peer_subject {
+    char text[SERVER_PEER_SUBJECT_BYTES];
+    bool is_group, is_wanted;
+    natsSubscription* subscription; // NULL: not wanted, or there is no connection
+    natsSubscription* drained;      // not wanted any more; what the broker sent before still comes
+} peer_subject;
+
+struct server_peers {
+    base_owner owner;
+    server_connection* link;
+    natsConnection* connection; // of now
+    natsInbox* inbox;
+    bool is_up;
+    peer_subject subjects[SUBJECTS_MAX]; // the first one is that of answers
+    uint32_t subject_count;
+    natsMsg* taken;
+    int wake;
+
+    pthread_mutex_t mutex;
+    natsMsg* list[LIST_MAX]; // a ring, under the mutex
+    uint32_t first, count;
+};
+
+static void wake(void* context) {
+    (void)eventfd_write(((const server_peers*)context)->wake, 1);
+}
+
+// On the library's thread.
+static void keep_message(natsConnection* connection, natsSubscription* subscription,
+                         natsMsg* message, void* context) {
+    (void)connection, (void)subscription;
+    server_peers* self = context;
+    pthread_mutex_lock(&self->mutex);
+    const bool has_room = self->count < LIST_MAX;
+    if (has_room) self->list[(self->first + self->count++) % LIST_MAX] = message;
+    pthread_mutex_unlock(&self->mutex);
+    if (!has_room) natsMsg_Destroy(message);
+    wake(self);
+}
+
+static natsMsg* take_message(server_peers* self) {
+    natsMsg* message = NULL;
+    pthread_mutex_lock(&self->mutex);
+    if (self->count > 0) {
+        message = self->list[self->first];
+        self->first = (self->first + 1) % LIST_MAX;
+        self->count--;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return message;
+}
+
+bool server_peers_take(server_peers* self, server_peer_message* message) {
+    natsMsg_Destroy(self->taken);
+    self->taken = take_message(self);
+    if (!self->taken) return false;
+    const char* subject = natsMsg_GetSubject(self->taken);
+    const char* reply = natsMsg_GetReply(self->taken);
+    const size_t inbox = strlen((const char*)self->inbox);
+    const bool is_answer = strncmp(subject, (const char*)self->inbox, inbox) == 0;
+    *message = (server_peer_message){
+        .subject = is_answer ? "" : subject,
+        .reply = reply ? reply : "",
+        .number = is_answer ? strtoull(subject + inbox + 1, NULL, 10) : 0,
+        .is_nobody = is_answer && natsMsg_IsNoResponders(self->taken),
+        .text = natsMsg_GetData(self->taken),
+        .size = (size_t)natsMsg_GetDataLength(self->taken),
+    };
+    return true;
+}
+
+// ---- the connection
+
+static void subscribe(server_peers* self, peer_subject* subject) {
+    server_connection_enter(self->link);
+    natsStatus status =
+        subject->is_group
+            ? natsConnection_QueueSubscribe(&subject->subscription, self->connection, subject->text,
+                                            "hosts", keep_message, self)
+            : natsConnection_Subscribe(&subject->subscription, self->connection, subject->text,
+                                       keep_message, self);
+    if (status == NATS_OK)
+        status = natsSubscription_SetOnCompleteCB(subject->subscription, server_connection_leave,
+                                                  self->link);
+    if (status != NATS_OK) server_connection_leave(self->link);
+}
+
+static void drop_connection(server_peers* self) {
+    if (self->connection) natsConnection_Close(self->connection);
+    for (uint32_t i = 0; i < self->subject_count; i++) {
+        natsSubscription_Destroy(self->subjects[i].subscription);
+        natsSubscription_Destroy(self->subjects[i].drained);
+        self->subjects[i].subscription = self->subjects[i].drained = NULL;
+    }
+    natsConnection_Destroy(self->connection);
+    self->connection = NULL;
+}
+
+bool server_peers_pass(server_peers* self) {
+    natsConnection* made;
+    eventfd_t woken;
+    uint64_t count;
+    char reason[128];
+    (void)eventfd_read(self->wake, &woken);
+    self->is_up = server_connection_look(self->link, &made, &count, reason, sizeof reason);
+    if (made) {
+        drop_connection(self);
+        self->connection = made;
+    }
+    for (uint32_t i = 0; self->is_up && i < self->subject_count; i++) {
+        peer_subject* subject = &self->subjects[i];
+        if (subject->drained && !natsSubscription_IsValid(subject->drained)) {
+            natsSubscription_Destroy(subject->drained);
+            subject->drained = NULL;
+        }
+        if (subject->is_wanted && !subject->subscription) {
+            subscribe(self, subject);
+        } else if (!subject->is_wanted && subject->subscription && !subject->drained) {
+            (void)natsSubscription_Drain(subject->subscription);
+            subject->drained = subject->subscription;
+            subject->subscription = NULL;
+        }
+    }
+    return self->is_up;
+}
+
+void server_peers_listen(server_peers* self, const char* subject, bool is_group, bool is_wanted) {
+    uint32_t at = 0;
+    while (at < self->subject_count && strcmp(self->subjects[at].text, subject) != 0)
+        at++;
+    if (at == SUBJECTS_MAX || (at == self->subject_count && !is_wanted)) return;
+    if (at == self->subject_count) {
+        (void)base_text_copy(self->subjects[at].text, sizeof self->subjects[at].text, subject);
+        self->subjects[at].is_group = is_group;
+        self->subject_count++;
+    }
+    self->subjects[at].is_wanted = is_wanted;
+}
+
+void server_peers_send(server_peers* self, const char* subject, uint64_t number, const void* bytes,
+                       size_t size) {
+    char reply[128];
+    (void)base_text_format(reply, sizeof reply, "%s.%llu", (const char*)self->inbox,
+                           (unsigned long long)number);
+    if (!self->is_up) return;
+    if (number > 0)
+        (void)natsConnection_PublishRequest(self->connection, subject, reply, bytes, (int)size);
+    else
+        (void)natsConnection_Publish(self->connection, subject, bytes, (int)size);
+}
+
+void server_peers_answer(server_peers* self, const char* reply, const void* bytes, size_t size) {
+    if (self->is_up) (void)natsConnection_Publish(self->connection, reply, bytes, (int)size);
+}
+
+int server_peers_descriptor(const server_peers* peers) {
+    return peers->wake;
+}
+
+// ---- life
+
+server_peers* server_peers_create(const char* url, const base_reporter* reporter) {
+    server_peers* self = base_owner_create(NULL, sizeof *self);
+    server_nats_address address;
+    natsOptions* options = NULL;
+    pthread_mutex_init(&self->mutex, NULL);
+    self->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    const bool is_read = server_nats_address_read(&address, url) && address.identity == 0;
+    if (is_read && self->wake >= 0 && server_nats_address_options(&address, &options) == NATS_OK &&
+        natsInbox_Create(&self->inbox) == NATS_OK &&
+        natsOptions_UseGlobalMessageDelivery(options, true) == NATS_OK &&
+        natsOptions_SetWriteDeadline(options, WRITE_MS) == NATS_OK) {
+        self->link = server_connection_create(options, address.server_count == 1, wake, self);
+        options = NULL;
+    }
+    if (self->link) {
+        char answers[SERVER_PEER_SUBJECT_BYTES];
+        (void)base_text_format(answers, sizeof answers, "%s.*", (const char*)self->inbox);
+        server_peers_listen(self, answers, false, true);
+        return self;
+    }
+    const char* why = nats_GetLastError(NULL);
+    base_report(reporter, NULL, 0, "fleet: %s", // the URL may hold a password
+                !is_read ? "it needs nats://HOST[:PORT][,HOST...][?ca=FILE&creds=FILE], or tls://"
+                : why    ? why
+                         : "there is no memory, or no thread");
+    natsOptions_Destroy(options);
+    server_peers_destroy(self);
+    return NULL;
+}
+
+void server_peers_destroy(server_peers* self) {
+    if (!self) return;
+    drop_connection(self);
+    natsInbox_Destroy(self->inbox);
+    if (!server_connection_close(self->link)) return; // a thread of the library may use its memory
+    for (natsMsg* message; (message = take_message(self));)
+        natsMsg_Destroy(message);
+    natsMsg_Destroy(self->taken);
+    if (self->wake >= 0) close(self->wake);
+    pthread_mutex_destroy(&self->mutex);
+    base_owner_destroy(self);
+}
