@@ -315,6 +315,7 @@ static void close_player(client_program* self, client_player* one) {
     const bool is_there = self->wants_reload && !(self->wants_follow && one->has_eyes);
     if (!is_there && one->transport) one->transport->ops->destroy(one->transport);
     if (!is_there) one->transport = NULL;
+    if (!self->wants_reload) net_token_wipe(&one->token);
     if (one == &self->players[count_worlds(self)]) net_match_destroy(self->thin_match);
     if (one->match != self->like) net_match_destroy(one->match);
     one->match = NULL;

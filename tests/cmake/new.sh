@@ -268,6 +268,17 @@ case_new_kind_rts() {
     unset SHOAL_MODULE_PATH SHOAL_LIBRARY
 }
 
+# A lobby: its bots wait in the doors, which open for nobody where no host is.
+case_new_kind_lobby() {
+    run new shoal-server new lobby --kind lobby
+    grep -q "| $(cat lobby/lobby.* | wc -l) |\$" "$root/games/skeleton/README.md" || fail "its lines"
+    cmake -S lobby -B build >configure.out 2>&1 && cmake --build build >build.out 2>&1 || fail "the kind does not build"
+    run check shoal-server check --strict --ticks bots=4 build/games/lobby.so
+    [ "$code" = 0 ] || fail "the kind is refused"
+    SHOAL_MODULE_PATH=$PWD/build/games run_to 0 lobby shoal-client --game lobby --local --headless --bots 3 --ticks 400
+    has_been_played lobby
+}
+
 # The pointer in the middle of a window of 960 x 600 pixels is at the own base.
 play_by_hand() {
     for program in Xvfb xdotool; do
