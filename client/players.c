@@ -232,6 +232,7 @@ static net_result open_match(client_program* self, const client_player* one,
 static int open_player(client_program* self, uint32_t index, const client_eyes* eyes) {
     client_player* one = &self->players[index];
     bool is_thin = index >= count_worlds(self);
+    const bool is_recorded = self->config.record && index == 0 && one->transfers.count == 0;
     one->has_eyes = eyes != NULL;
     bool is_spectator = client_player_is_spectator(self, index);
     bool is_bot = !is_spectator && !client_player_is_person(self, index);
@@ -276,9 +277,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .solo = self->parts->solo,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
-        .stepped = self->config.record && index == 0 && one->transfers.count == 0
-                       ? self->parts->record_step
-                       : NULL,
+        .stepped = is_recorded ? self->parts->record_step : NULL,
         .stepped_context = self,
         .session_trace = self->session_trace ? net_host_write_trace : NULL,
         .session_trace_context = self->session_trace,
@@ -468,8 +467,11 @@ static int finish_player(client_program* self, uint32_t index) {
 static bool begin_transfer(client_program* self, uint32_t index, uint64_t now_us) {
     client_player* one = &self->players[index];
     const net_transfer* to = net_client_get_transfer(one->client);
-    one->is_stuck = !to || !net_transfers_follow(&one->transfers, now_us);
-    if (to && one->is_stuck)
+    const net_result token =
+        to && to->token[0] ? net_token_parse(to->token, &one->token) : NET_ERR_TOKEN;
+    const bool is_right = to && (token == NET_OK || !to->token[0]);
+    one->is_stuck = !is_right || !net_transfers_follow(&one->transfers, now_us);
+    if (is_right && one->is_stuck)
         base_report(&self->reporter, NULL, 0, "%s was sent on %u times in a minute: it stays",
                     one->name, NET_TRANSFERS_MAX);
     if (one->is_stuck) return false;
@@ -477,7 +479,7 @@ static bool begin_transfer(client_program* self, uint32_t index, uint64_t now_us
     const int code = finish_player(self, index);
     if (code > self->code) self->code = code;
     (void)base_text_copy(one->address, sizeof one->address, to->address);
-    one->has_token = net_token_parse(to->token, &one->token) == NET_OK;
+    one->has_token = token == NET_OK;
     one->has_secret = false;
     return true;
 }

@@ -236,11 +236,12 @@ int32_t shoal_client_follow(shoal_client* self) {
     if (!to || self->end != SHOAL_END_TRANSFERRED) return SHOAL_ERR_CLOSED;
     if (!net_transfers_follow(&self->transfers, net_loop_now_us())) return SHOAL_ERR_FULL;
     base_text_copy(self->address, sizeof self->address, to->address);
-    self->has_token = net_token_parse(to->token, &self->token) == NET_OK;
+    net_result result = to->token[0] ? net_token_parse(to->token, &self->token) : NET_OK;
+    self->has_token = to->token[0] && result == NET_OK;
     close_game(self);
     self->end = SHOAL_END_NONE;
     self->is_asking = true;
-    const net_result result = open_session(self);
+    if (result == NET_OK) result = open_session(self);
     if (result != NET_OK) fail_client(self, result);
     return SHOAL_OK;
 }

@@ -30,12 +30,15 @@ net_result net_server_transfer(net_server* server, uint32_t client, const char* 
         net_server_is_older(server, session->received_us, NET_UNEASY_MS))
         return NET_ERR_CLOSED;
     net_transfer checked;
+    net_token parsed;
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     goodbye.address = (char*)(uintptr_t)address; // it is only read
     goodbye.token = (char*)(uintptr_t)token;
     goodbye.page = (char*)(uintptr_t)page;
     goodbye.text = (char*)(uintptr_t)why;
-    if (!net_control_read_transfer(&goodbye, &checked)) return NET_ERR_MALFORMED;
+    if (!net_control_read_transfer(&goodbye, &checked) ||
+        (token[0] && net_token_parse(token, &parsed) != NET_OK))
+        return NET_ERR_MALFORMED;
     (void)base_text_copy(session->end_reason, sizeof session->end_reason, checked.why);
     session->transfer = &goodbye;
     net_session_end(server, session, NET_END_TRANSFERRED);

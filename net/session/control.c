@@ -91,14 +91,11 @@ static bool is_page(const char* text) {
 }
 
 bool net_control_read_transfer(const Shoal__Wire__Goodbye* goodbye, net_transfer* transfer) {
-    net_token token;
     if (!copy_word(transfer->address, sizeof transfer->address, goodbye->address) ||
         !copy_word(transfer->token, sizeof transfer->token, goodbye->token) ||
         !copy_word(transfer->page, sizeof transfer->page, goodbye->page) ||
-        !is_address(transfer->address) || (transfer->page[0] && !is_page(transfer->page)) ||
-        (transfer->token[0] && net_token_parse(transfer->token, &token) != NET_OK))
+        !is_address(transfer->address) || (transfer->page[0] && !is_page(transfer->page)))
         return false;
-    net_token_wipe(&token);
     (void)base_shown_copy(transfer->why, sizeof transfer->why, goodbye->text);
     return true;
 }

@@ -34,8 +34,8 @@ size_t net_control_write_addresses(const net_address* addresses, uint32_t count,
 bool net_control_read_addresses(const uint8_t* bytes, size_t size,
                                 net_address addresses[NET_STANDBYS_MAX], uint32_t* count);
 
-/// Read where a player goes on. @return false: an address, a token or a page of another form, or
-/// too long.
+/// Read where a player goes on. The token is any word: the server that sends it parses it, and so
+/// does who shows it. @return false: an address, a token or a page of another form, or too long.
 bool net_control_read_transfer(const Shoal__Wire__Goodbye* goodbye, net_transfer* transfer);
 
 /// Names of players that differ: "Ada" and "ada" are one name for a reader.

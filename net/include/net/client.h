@@ -222,8 +222,8 @@ uint32_t net_client_number(const net_client* client);
 bool net_client_take_secret(net_client* client, uint8_t* secret);
 /// The same, and this one goes on until the other one comes.
 bool net_client_secret(const net_client* client, uint8_t* secret);
-/// Once ENDED by TRANSFERRED: where the player goes on; NULL before. Ask net_transfers_follow first.
-/// Borrowed until the client is destroyed.
+/// Once ENDED by TRANSFERRED: where the player goes on; NULL before. Borrowed until the client is
+/// destroyed. Ask net_transfers_follow first.
 const net_transfer* net_client_get_transfer(const net_client* client);
 /// Newest tick of the mirror; 0 before the first.
 ecs_tick net_client_tick_newest(const net_client* client);

@@ -191,11 +191,11 @@ uint32_t net_server_enforce_bans(net_server* server);
 /// @return false: there is no such session.
 bool net_server_kick(net_server* server, uint32_t client, const char* reason);
 /// Send a player or spectator to another match: its client goes on there by itself, and its player
-/// leaves this one. `token` is the text of one that the other server accepts ("": the client makes
-/// one of the built-in key), `page` a URL for browsers or "", `why` a sentence for a person or "".
-/// Waits for the lanes.
-/// @return NET_OK; NET_ERR_CLOSED (no such client, or silent for NET_UNEASY_MS: it stays); NET_ERR_MALFORMED
-///         (no HOST:PORT, token, or http URL; or longer than net_transfer has room for).
+/// leaves this one. `token` is the text of one that the other server accepts ("": one of the
+/// built-in key), `page` a URL for browsers or "", `why` a sentence or "". Waits for the lanes.
+/// @return NET_OK; NET_ERR_CLOSED (no such client, or silent for NET_UNEASY_MS: it stays);
+///         NET_ERR_MALFORMED (no HOST:PORT, token, or http URL; or longer than net_transfer has
+///         room for).
 BASE_MUST_USE net_result net_server_transfer(net_server* server, uint32_t client,
                                              const char* address, const char* token,
                                              const char* page, const char* why);
