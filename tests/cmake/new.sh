@@ -277,6 +277,35 @@ case_new_kind_lobby() {
     [ "$code" = 0 ] || fail "the kind is refused"
     SHOAL_MODULE_PATH=$PWD/build/games run_to 0 lobby shoal-client --game lobby --local --headless --bots 3 --ticks 400
     has_been_played lobby
+    [ ! -x "$bin/shoal-host" ] || lobby_with_a_host
+}
+
+# Two lobbies whose doors lead from one to the other: bots go there and back by themselves, and their records stay.
+lobby_with_a_host() {
+    local i url
+    run new shoal-server new hall --kind lobby
+    change lobby/lobby.c 's/"breakout", /"hall", /; s/"arena", /"hall", /'
+    change hall/hall.c 's/"breakout", /"lobby", /; s/"arena", /"lobby", /'
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(halls LANGUAGES C)' 'add_subdirectory(lobby)' \
+        'add_subdirectory(hall)' >CMakeLists.txt
+    cmake -B halls >configure.out 2>&1 && cmake --build halls >build.out 2>&1 || fail "two lobbies do not build"
+    printf '%s\n' 'http = 127.0.0.1:0' 'open = yes' 'folder = run' 'drain = 1' 'game lobby {' 'players = 1..8' 'options = --set party=1' '}' \
+        'game hall {' 'players = 1..8' 'options = --set party=1' '}' >host.conf
+    export SHOAL_MODULE_PATH=$PWD/halls/games
+    start_ready host shoal-host host.conf
+    url=$(value http host.out)
+    for i in 1 2; do curl -sS "$url/v1/join" -d "{\"game\":\"lobby\",\"request\":\"r$i\"}" >join$i.txt || fail "no seat"; done
+    (umask 077 && sed -E 's/.*"token":"([^"]*)".*/\1/; s/$/\n/' join1.txt join2.txt | grep . >tokens)
+    start bots shoal-client "$(sed -E 's/.*"address":"([^"]*)".*/\1/' join1.txt)" --headless --bots 2 --token-file tokens
+    await "both to be back" has_lines bots.out ' end=transferred transfers=3$' 2
+    stop bots host
+    for i in run/matches/*/match.slog; do
+        verifies "$i"
+        run dump shoal-replay dump "$i"
+        cat dump.out >>joins.out
+    done
+    has_lines joins.out '"record_version":1,"record":"01"' 2 || fail "the lobby knows nobody again"
+    unset SHOAL_MODULE_PATH
 }
 
 # The pointer in the middle of a window of 960 x 600 pixels is at the own base.
