@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name.
+// The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name,
+// #sent=MS,... when other matches sent the player on.
 //
 // What the tab keeps, in sessionStorage: the tokens that the server gave for the link's, from the first tick on (a phone kills a tab
 // without a word): one for this match, one for later ones; and, while the page cannot be seen, the secret of its session.
@@ -223,15 +224,14 @@ function goOn() {
 
 // To the page of another match, with its token and nothing of this one.
 function follow({page, token, why}) {
-    const sent = JSON.parse(sessionStorage.getItem("shoal-sent") ?? "[]").filter((at) => Date.now() - at < TRANSFERS_MS);
+    const sent = (sessionStorage.getItem("shoal-sent") ?? "").split(",").filter((at) => Date.now() - at < TRANSFERS_MS);
     if (!page) return end("You go on in another match, which has no page for browsers.");
     if (sent.length >= TRANSFERS_MAX) return end(`Two matches sent you to and fro ${TRANSFERS_MAX} times in a minute.`);
     isOver = true;
     for (const key of ["shoal-play", "shoal-tokens"]) sessionStorage.removeItem(key);
-    sessionStorage.setItem("shoal-sent", JSON.stringify([...sent, Date.now()]));
     console.log(player.line());
     say(`Going on to another match${why ? `: ${why}` : ""}`);
-    location.assign(`${page}#${new URLSearchParams({...token && {join: token}, name: chosenName()})}`);
+    location.assign(`${page}#${new URLSearchParams({...token && {join: token}, name: chosenName(), sent: [...sent, Date.now()]})}`);
 }
 
 function end(text) {
@@ -277,6 +277,7 @@ async function open() {
     game = info.game;
     pages = [new URL("play", location.href).href, ...info.pages];
     const kept = takeKept(), urls = pages.map((page) => `${page.replace(/^http/, "ws")}/socket`);
+    if (asked.get("sent")) sessionStorage.setItem("shoal-sent", asked.get("sent"));
     if (asked.get("name")) sessionStorage.setItem("shoal-name", asked.get("name"));
     player = await Player.open(`game/${game}.wasm`, {urls, name: chosenName(), token: kept?.token ?? tokens[0] ?? "", secret: kept ? bytesOf(kept.secret) : null});
     document.title = player.game.title;
