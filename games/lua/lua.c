@@ -164,8 +164,11 @@ static void human_input(const net_player_context* view, const net_controls* cont
 
 static ecs_entity player_join(ecs_world* world, lua_game* game, const net_game_player* player) {
     ecs_entity made = ECS_ENTITY_NONE;
-    script_run(&game->script, 0, "on_join", "isb>e", player->client, player->name, player->is_bot,
-               &made);
+    const char* record = player->record_bytes > 0 ? (const char*)player->record : "";
+    script_run(&game->script, 0, "on_join", "isbdd>e", player->client, player->name, player->is_bot,
+               player->has_record ? record : NULL, player->record_bytes,
+               player->transfer_bytes > 0 ? (const char*)player->transfer : NULL,
+               player->transfer_bytes, &made);
     const ecs_template_id of = ecs_is_alive(world, made) ? ecs_entity_template(world, made) : 0;
     if (of && !ecs_template_get(world, of)->is_replicated)
         script_report(&game->script,

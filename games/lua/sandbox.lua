@@ -118,6 +118,11 @@ function globals.after(seconds)
 end
 function globals.alive(e) return api.kind(e) ~= nil end
 function globals.end_match(reason) api.program("end", reason) end
+function globals.publish(key, value) return api.host("publish", key, value) end
+function globals.open(yes) return api.host("open", yes) end
+function globals.result(bytes) return api.host("result", bytes) end
+function globals.transfer(client, to, bytes) return api.host("transfer", client, to, bytes) end
+function globals.keep_record(client, bytes) return api.host("keep_record", client, bytes) end
 function globals.player_name(client) return api.player_name(client) or "" end
 function globals.random(low, high)
     if high == nil and low ~= nil then return api.random(1, low) end

@@ -271,7 +271,14 @@ static void push_argument(lua_State* L, call* self, char letter) {
         lua_pushnumber(L, va_arg(self->arguments, double));
     else if (letter == 's')
         lua_pushstring(L, va_arg(self->arguments, const char*));
-    else if (letter == 'b')
+    else if (letter == 'd') { // bytes; NULL: nil
+        const char* bytes = va_arg(self->arguments, const char*);
+        const uint32_t size = va_arg(self->arguments, uint32_t);
+        if (bytes)
+            lua_pushlstring(L, bytes, size);
+        else
+            lua_pushnil(L);
+    } else if (letter == 'b')
         lua_pushboolean(L, va_arg(self->arguments, int));
     else
         lua_pushinteger(L, va_arg(self->arguments, uint32_t));

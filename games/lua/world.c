@@ -448,6 +448,34 @@ static int call_program(lua_State* L) {
     return 0;
 }
 
+// To the match's host: publish(key, value), open(yes), result(bytes), transfer(client, to, bytes),
+// keep_record(client, bytes), as the services of the same names. @return was it done?
+static int call_host(lua_State* L) {
+    const net_game_services* to = script_of(L)->services;
+    const char* what = luaL_checkstring(L, 1);
+    const bool is_of_player = what[0] == 't' || what[0] == 'k';
+    const uint32_t client = is_of_player ? (uint32_t)luaL_checkinteger(L, 2) : 0;
+    const int last = what[0] == 'p' || what[0] == 'k' ? 3 : what[0] == 't' ? 4 : 2;
+    size_t size = 0;
+    const char* bytes = what[0] == 'o' ? NULL : luaL_optlstring(L, last, "", &size);
+    bool is_done = to != NULL;
+    script_count_steps(L, (double)size);
+    if (!to) // a client's world
+        is_done = false;
+    else if (what[0] == 'p')
+        is_done = to->publish(to->context, luaL_checkstring(L, 2), bytes);
+    else if (what[0] == 'o')
+        to->open(to->context, lua_toboolean(L, 2));
+    else if (what[0] == 'r')
+        is_done = to->result(to->context, bytes, size);
+    else if (what[0] == 't')
+        is_done = to->transfer(to->context, client, luaL_checkstring(L, 3), bytes, size);
+    else
+        is_done = to->keep_record(to->context, client, bytes, size);
+    lua_pushboolean(L, is_done);
+    return 1;
+}
+
 static int player_name(lua_State* L) { // nil: none plays
     const script* self = script_of(L);
     const lua_Integer client = luaL_checkinteger(L, 1);
@@ -522,19 +550,12 @@ static void set_functions(lua_State* L, const luaL_Reg* functions) {
 }
 
 void script_push_world(lua_State* L) {
-    static const luaL_Reg functions[] = {{"get", read_numbers},
-                                         {"set", write_entity},
-                                         {"kind", kind},
-                                         {"create", create},
-                                         {"destroy", destroy},
-                                         {"each", each},
-                                         {"random", draw_random},
-                                         {"send", send},
-                                         {"program", call_program},
-                                         {"draw", draw},
-                                         {"player_name", player_name},
-                                         {"label", label},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"get", read_numbers},   {"set", write_entity}, {"kind", kind},
+        {"create", create},      {"destroy", destroy},  {"each", each},
+        {"random", draw_random}, {"send", send},        {"program", call_program},
+        {"host", call_host},     {"draw", draw},        {"player_name", player_name},
+        {"label", label},        {NULL, NULL}};
     static const luaL_Reg of_entity[] = {
         {"__index", read_entity}, {"__newindex", write_entity}, {NULL, NULL}};
     static const luaL_Reg of_view[] = {

@@ -226,7 +226,8 @@ typedef struct work {
 // So many steps of a machine on every input.
 static const char constant[] =
     "assert error ipairs type setmetatable print get kind alive tick time after random player_name "
-    "end_match tell create destroy on_start on_tick string.len utf8.char math.abs math.atan "
+    "end_match publish open result transfer keep_record tell create destroy on_start on_tick "
+    "string.len utf8.char math.abs math.atan "
     "math.ceil math.cos math.exp math.floor math.log math.sin math.sqrt";
 
 #define TEXT 500000
