@@ -80,9 +80,8 @@ void script_report(script* self, const char* text, const char* function);
 void script_open(script* self, const char* text, size_t bytes);
 /// Call a function of the script, if there is one. `format` has a letter for each argument, and
 /// after '>' one for a pointer to each result, which stays as it is when the function returns nil:
-/// e an entity, i a uint32_t, n a double, b an int, s a text, d bytes (NULL: nil) and their uint32_t
-/// size. A fault ends the call and is said
-/// once; what was written until then stays.
+/// e an entity, i a uint32_t, n a double, b an int, s a text, d bytes (NULL: nil) and their
+/// uint32_t size. A fault ends the call and is said once; what was written until then stays.
 void script_run(script* self, double time, const char* function, const char* format, ...);
 
 void script_forget(script* self); ///< the world has another content: the state begins afresh

@@ -49,7 +49,7 @@ void net_match_open(void* context, bool is_open) {
 }
 
 static ecs_tick next_tick(const net_match* match) {
-    return match->stepping ? match->stepping : net_match_tick(match) + 1;
+    return match->stepping ? match->stepping : ecs_world_tick(match->world) + 1;
 }
 
 bool net_match_result(void* context, const void* bytes, size_t size) {
@@ -72,7 +72,7 @@ static void forget_effects(net_match_told* told, ecs_tick tick, uint32_t rate_hz
     told->effect_count = kept;
 }
 
-// The newest of a player counts. @return NULL: nobody knows who the client is.
+// The newest of a player counts. @return NULL: the client has no identity.
 static net_match_effect* add_effect(net_match* match, uint32_t client, bool is_transfer) {
     net_match_told* told = match->told;
     const net_player* player = net_match_find_player(match, client);

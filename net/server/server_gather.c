@@ -58,26 +58,6 @@ static bool has_joined_enough(const net_session* const* joined, uint32_t count, 
     return same >= NET_JOINS_PER_ADDRESS_PER_TICK;
 }
 
-// Without keys a client wrote its token itself, so nothing in it counts.
-static net_game_player describe_player(const net_session* session) {
-    const net_peer_identity* who = &session->identity;
-    const bool has_key = who->key != 0;
-    return (net_game_player){.client = session->client,
-                             .name = session->name,
-                             .is_bot = session->is_bot,
-                             .player_id = has_key ? who->player : 0,
-                             .user_data = who->user,
-                             .user_bytes = has_key ? who->user_bytes : 0};
-}
-
-bool net_session_is_admitted(const net_server* server, const net_session* session,
-                             net_game_player* player) {
-    const net_server_config* config = &server->config;
-    *player = describe_player(session);
-    return !config->admit || player->player_id == 0 ||
-           config->admit(config->admit_context, server->now_us, player);
-}
-
 bool net_server_has_unadmitted(const net_server* server) {
     bool has_some = false;
     net_game_player player;

@@ -366,6 +366,26 @@ void net_session_choose_code(net_server* server, net_session* session) {
                            has_room_for_solo(server, session);
 }
 
+// Without keys a client wrote its token itself, so nothing in it counts.
+static net_game_player describe_player(const net_session* session) {
+    const net_peer_identity* who = &session->identity;
+    const bool has_key = who->key != 0;
+    return (net_game_player){.client = session->client,
+                             .name = session->name,
+                             .is_bot = session->is_bot,
+                             .player_id = has_key ? who->player : 0,
+                             .user_data = who->user,
+                             .user_bytes = has_key ? who->user_bytes : 0};
+}
+
+bool net_session_is_admitted(const net_server* server, const net_session* session,
+                             net_game_player* player) {
+    const net_server_config* config = &server->config;
+    *player = describe_player(session);
+    return !config->admit || player->player_id == 0 ||
+           config->admit(config->admit_context, server->now_us, player);
+}
+
 void net_session_accept(net_server* server, net_session* session) {
     _Static_assert(NET_CLIENTS_MAX + NET_SERVER_SPARE_SESSIONS <= NET_NAMES_MAX, "all are asked");
     BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// What a match asks its host for, and the answers: records of players, transfers, its result. Both
-/// ways a datagram is one object of JSON; numbers of 64 bits are texts, BASE64 is the usual one with
-/// padding. Datagrams may be lost: what has no answer is asked again each SERVER_CHANNEL_AGAIN_MS.
+/// ways a datagram is one object of JSON; numbers of 64 bits are texts, BASE64 is the usual one
+/// with padding. Datagrams may be lost: what has no answer is asked again each
+/// SERVER_CHANNEL_AGAIN_MS.
 ///
 ///     {"match":ID,"ask":"SEQ","player":"N"}
 ///         {"ask":"SEQ","version":"V","record":BASE64,"bytes":BASE64}, or "error" for what is kept

@@ -34,7 +34,7 @@ typedef struct teller {
     struct sockaddr_un host;
     char match[32], address[NET_ENET_ADDRESS_TEXT_BYTES], http[NET_ADDRESS_TEXT_BYTES];
     uint64_t told_us;
-    uint64_t told_values; // a hash of what was told
+    uint64_t sent_values; // a hash of those of the newest report
     server_channel* channel;
     base_bytes json;
 } teller;
@@ -136,9 +136,9 @@ static void tell(server_program* program, uint64_t now_us) {
     const net_match_told* told = net_match_get_told(program->match);
     if (self->socket <= 0 || now_us - self->told_us < TELL_US_MIN) return;
     const uint64_t values = told ? hash_values(told) : 0;
-    if (values == self->told_values && now_us - self->told_us < TELL_US) return;
+    if (values == self->sent_values && now_us - self->told_us < TELL_US) return;
     self->told_us = now_us;
-    self->told_values = values;
+    self->sent_values = values;
     write_report(program, told, now_us);
     send_to_host(self, self->json.data, self->json.size);
 }

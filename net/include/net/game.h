@@ -252,14 +252,14 @@ typedef struct net_game_services {
     /// Send a player to another match, by the name of its game or its id: the host finds a seat,
     /// and the client goes there. At most NET_TRANSFER_BYTES_MAX bytes go along, for the
     /// player_join there. When the host finds none, the player stays. The newest call of a tick
-    /// counts. @return false also for a client that does not play, or whom nobody knows (player_id
+    /// counts. @return false also for a client that does not play, or has no identity (player_id
     /// is 0).
     bool (*transfer)(void* context, uint32_t client, const char* to, const void* bytes,
                      size_t size);
     /// Keep at most NET_RECORD_BYTES_MAX bytes of a player for the next match of this game
     /// (net_game_player.record), once the log has this tick. Also in player_join and player_leave.
-    /// The newest call counts. When another match of the player kept one in between, that one stays,
-    /// and the operator is informed. @return false as for transfer.
+    /// The newest call counts. When another match of the player kept one in between, that one
+    /// stays, and the operator is informed. @return false as for transfer.
     bool (*keep_record)(void* context, uint32_t client, const void* bytes, size_t size);
 } net_game_services;
 

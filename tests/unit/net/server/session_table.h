@@ -51,7 +51,7 @@ typedef struct table_config {
     ecs_system_fn act;           ///< runs in the stage "act" of the server too; NULL: none
     void (*start)(ecs_world* world, void* context,
                   const net_game_start* start); ///< NULL: the game's
-    bool is_hosted; ///< the match
+    bool is_hosted;                             ///< the match
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
     bool has_accounts;

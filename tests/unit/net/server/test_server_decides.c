@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a module decides: a player is refused, another one dropped, the match ends; what it says to a
-// host, and what it gets of one. The log of it runs again, where no server takes the decisions and
-// no host answers.
+// What a module decides: a player is refused, another one dropped, the match ends; what it says to
+// a host, and what it gets of one. The log of it runs again, where no server takes the decisions
+// and no host answers.
 #include "session_table.h"
 
 static const net_game_services* services; // of the server's match, or of the replay's
@@ -227,7 +227,7 @@ static void said_for_2(const net_match_effect* effect, const char* to, const cha
 
 TABLE_CASE(a_join_waits_for_its_record_and_the_log_has_it, HOSTED, .is_hosted = true,
            .server.admit = admit, .has_log = true) {
-    (void)table_guest(at); // whom nobody knows, waits for nothing
+    (void)table_guest(at); // without an identity: it waits for nothing
     raw_client* raw = known_guest(at, 77);
     table_run(at, 20);
     assert_true(raw->is_welcome && store.asked > 10);
@@ -312,10 +312,10 @@ TABLE_CASE(what_is_said_has_limits, HOSTED, .is_hosted = true) {
     assert_true(services->result(to, bytes, NET_RESULT_BYTES_MAX));
     assert_false(services->result(to, "late", 4));
     assert_int_equal(told->result_bytes, NET_RESULT_BYTES_MAX);
-    static const uint32_t nobody[] = {0, 1, 3}; // 1 has no identity
-    for (uint32_t i = 0; i < BASE_COUNT(nobody); i++) {
-        assert_false(services->transfer(to, nobody[i], "pong", NULL, 0));
-        assert_false(services->keep_record(to, nobody[i], NULL, 0));
+    static const uint32_t others[] = {0, 1, 3}; // 1 has no identity
+    for (uint32_t i = 0; i < BASE_COUNT(others); i++) {
+        assert_false(services->transfer(to, others[i], "pong", NULL, 0));
+        assert_false(services->keep_record(to, others[i], NULL, 0));
     }
     assert_false(services->publish(to, "", "v") || services->publish(to, NULL, "v") ||
                  services->publish(to, "bad", "\xff") || services->transfer(to, 2, "", NULL, 0));
@@ -381,7 +381,7 @@ TABLE_CASE(what_is_said_is_in_saves, HOSTED, .is_hosted = true) {
     assert_ok(net_match_save(at->match, &again));
     assert_int_equal(again.size, save.size);
     assert_memory_equal(again.data, save.data, save.size);
-    for (size_t cut = 0; cut < 700; cut++) // every place of what is said
+    for (size_t cut = 0; cut < 700; cut++) // within values, result, effects
         assert_int_equal(net_match_restore(at->match, save.data, cut), NET_ERR_MALFORMED);
     base_bytes_deinit(&save);
     base_bytes_deinit(&again);
