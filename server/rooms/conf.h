@@ -15,7 +15,7 @@ typedef struct server_conf {
     const char* http;
     const char* token_file;
     base_option_list hosts;
-    const char* listen;      ///< address of the matches
+    const char* listen;      ///< address of the matches, with their ports or without
     const char* public_name; ///< told to players in its place; NULL: that address
     const char* folder;      ///< of logs, keys and state
     const char* store;       ///< of records; NULL: sqlite:FOLDER/players.db

@@ -125,6 +125,8 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
     // Without a player no tick was run, and there is nothing to continue.
     const bool has_log = is_again && room->had_players;
     const bool has_place = room->address[0] != '\0'; // it ran before, or another one did there
+    const char* end = strchr(conf->listen, ']');     // of an address of IPv6
+    const bool has_ports = strchr(end ? end : conf->listen, ':') != NULL;
     char hosts[1024] = "", start[64] = "", *rest;
     uint32_t count = 0;
     path_text path;
@@ -141,8 +143,8 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
         "\n--pause-when-empty\n--tune=drain-s=%" PRIu64 "\n%s\n%s",
         room->host->program, has_log ? "resume" : "game", has_log ? path : room->game.module,
         has_log ? "/match.slog" : "", has_place ? room->address : conf->listen,
-        has_place ? "" : ":0", has_place ? room->http : "127.0.0.1:0", path, hosts, path, path,
-        path, room->game.seats, conf->drain_s, start, room->game.options);
+        has_place || has_ports ? "" : ":0", has_place ? room->http : "127.0.0.1:0", path, hosts,
+        path, path, path, room->game.seats, conf->drain_s, start, room->game.options);
     for (char* at = strstr(text, "\n--tune=drain-s="); at && *(at += strcspn(at, " \t"));)
         *at = '\n';
     for (char* word = strtok_r(text, "\n", &rest); word; word = strtok_r(NULL, "\n", &rest)) {

@@ -534,6 +534,19 @@ case_the_page_of_the_host_is_right() {
     mkdir run/matches/{over,runs} && echo - >run/matches/over/match && echo 'breakout 1 a b 1' >run/matches/runs/match
     eval "$(sed -n 's|^  `\(find .*\)`\. Keys.*|\1|p' "$page" | sed 's|/var/lib/shoal-host|run|; s|-mtime +7||')"
     [ "$(ls run/matches)" = runs ] || fail "the page deletes: $(ls run/matches)"
+    # Its way of a back end, but for address and folder.
+    printf 'reader rrrrrrrrrrrrrrrrrrrr\noperator oooooooooooooooooooo\n' >host.tokens
+    chmod 600 host.tokens
+    sed -i 's/^http = .*/http = 127.0.0.1:0,token-file=host.tokens/; s|^folder = .*|folder = state|; s/^listen = 0.0.0.0:/listen = 127.0.0.1:/' host.conf
+    host service
+    command -v curl >/dev/null && eval "$(sed -n 's/^  `\(curl .*\)`\.$/\1/p' "$page" |
+        sed "s|/etc/shoal/host.tokens|host.tokens|; s|http://[^/]*/|$url/|; s|curl|curl -s --noproxy '*' -o answer.json|")"
+    [[ $(field address) =~ ^play.example:7[0-9][0-9][0-9]$ ]] || fail "the back end gets $(cat answer.json)"
+    stop service
+    if command -v sqlite3 >/dev/null; then
+        eval "$(sed -n "s/.*results: \`\(sqlite3 .*'\)\`.*/\1/p" "$page" | sed "s|/var/lib/shoal-host|state|; s|/var/backups/|$PWD/kept-|")"
+        [ -s kept-players.db ] || fail "nothing is backed up"
+    fi
 }
 
 run_cases "$@"
