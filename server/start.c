@@ -6,6 +6,7 @@
 #include "host/output.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -106,6 +107,8 @@ static int read_options_and_run(server_program* self, server_config_fn read_conf
 }
 
 int server_program_start(server_config_fn read_config, int argc, char** argv) {
+    // Large blocks are pages of their own: what a match does not use of them costs nothing.
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 17);
     server_program* self = base_owner_create(NULL, sizeof *self);
     self->lines = server_lines_create();
     make_states(self);

@@ -59,7 +59,7 @@ static uint64_t hash(const net_spent* spent, const uint8_t name[NET_SPENT_NAME_B
 }
 
 void net_spent_init(net_spent* spent, const net_entropy* entropy) {
-    memset(spent, 0, sizeof *spent);
+    if (spent->count > 0) memset(spent, 0, sizeof *spent);
     entropy->fill(entropy->context, spent->key, sizeof spent->key);
 }
 

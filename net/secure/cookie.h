@@ -53,6 +53,7 @@ typedef struct net_spent {
     uint32_t chains[NET_SPENT_MAX];
 } net_spent;
 
+/// `spent` is all zero, or was in use: then it begins again.
 void net_spent_init(net_spent* spent, const net_entropy* entropy);
 /// Cookies of this name that were made until `time_us` count no more. `now_us` is no earlier.
 /// @return false when no place is free: change the secret of all cookies, then begin again.

@@ -34,12 +34,10 @@ net_address_entry* net_address_table_get(net_address_table* table, const net_add
 // A heap by expiry says which place is free next; chains by keyed hash find a token. An entry moves
 // inside of the heap, never in memory, so the chains stay.
 
-#define NONE UINT32_MAX
-
 typedef struct use {
     uint64_t token, host; // keyed hashes
     uint64_t expiry_unix_s;
-    uint32_t next; // of the chain
+    uint32_t next; // of the chain: its index + 1; 0: none
 } use;
 
 struct net_token_uses {
@@ -48,8 +46,8 @@ struct net_token_uses {
     uint32_t capacity, count;
     uint32_t chain_mask;
     use* entries;
-    uint32_t* heap; // entries, soonest expiry first
-    uint32_t* chains;
+    uint32_t* heap;   // entries, soonest expiry first
+    uint32_t* chains; // as next
 };
 
 static uint64_t hash(const net_token_uses* uses, const uint8_t bytes[16]) {
@@ -73,14 +71,16 @@ net_token_uses* net_token_uses_create(const base_allocator* allocator, uint32_t 
     made->chain_mask = chains - 1;
     made->entries = base_allocate(allocator, capacity * sizeof *made->entries);
     made->heap = base_allocate(allocator, capacity * sizeof *made->heap);
-    made->chains = base_allocate(allocator, chains * sizeof *made->chains);
-    memset(made->chains, 0xFF, chains * sizeof *made->chains);
+    made->chains = base_allocate_zero(allocator, chains * sizeof *made->chains);
     return made;
 }
 
 static const use* find_use(const net_token_uses* uses, uint64_t token) {
-    for (uint32_t i = uses->chains[token & uses->chain_mask]; i != NONE; i = uses->entries[i].next)
-        if (uses->entries[i].token == token) return &uses->entries[i];
+    const use* found = NULL;
+    for (uint32_t i = uses->chains[token & uses->chain_mask]; i != 0; i = found->next) {
+        found = &uses->entries[i - 1];
+        if (found->token == token) return found;
+    }
     return NULL;
 }
 
@@ -129,8 +129,8 @@ bool net_token_uses_add(net_token_uses* uses, const uint8_t tag[16], const net_a
     uint32_t index = is_full ? uses->heap[0] : uses->count;
     if (is_full) {
         uint32_t* link = &uses->chains[uses->entries[index].token & uses->chain_mask];
-        while (*link != index)
-            link = &uses->entries[*link].next;
+        while (*link != index + 1)
+            link = &uses->entries[*link - 1].next;
         *link = uses->entries[index].next;
     }
     use* added = &uses->entries[index];
@@ -138,7 +138,7 @@ bool net_token_uses_add(net_token_uses* uses, const uint8_t tag[16], const net_a
     added->host = hash(uses, from->ip);
     added->expiry_unix_s = expiry_unix_s;
     added->next = uses->chains[added->token & uses->chain_mask];
-    uses->chains[added->token & uses->chain_mask] = index;
+    uses->chains[added->token & uses->chain_mask] = index + 1;
     if (is_full) {
         sink(uses);
     } else {

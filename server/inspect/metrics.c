@@ -45,6 +45,7 @@ struct server_metrics {
     uint32_t place;
     ecs_entity entity;
     uint32_t counts[2][UINT16_MAX + 1]; // by template: of the last whole walk, of this one
+    uint32_t counted;                   // templates up to the last one that had an entity
     uint32_t whole;                     // which is which
     bool has_counted;
     seen_client seen[PLACES_MAX];
@@ -115,10 +116,12 @@ static void pass_entities(server_metrics* self, const ecs_world* world) {
             self->is_at_entities = false;
             self->whole = !self->whole;
             self->has_counted = true;
-            memset(self->counts[!self->whole], 0, sizeof self->counts[0]);
+            memset(self->counts[!self->whole], 0, self->counted * sizeof *self->counts[0]);
             return;
         }
-        self->counts[!self->whole][ecs_entity_template(world, self->entity)]++;
+        const ecs_template_id id = ecs_entity_template(world, self->entity);
+        self->counts[!self->whole][id]++;
+        if (id >= self->counted) self->counted = id + 1u;
     }
 }
 

@@ -22,7 +22,8 @@
 #include <sys/mman.h>
 #endif
 
-enum { ARRAY_CAPACITY_MIN = 16, LARGE_PAGE_BYTES = 2 << 20 };
+enum { ARRAY_CAPACITY_MIN = 16, LARGE_PAGE_BYTES = 2 << 20, PAGE_BYTES = 4096 };
+enum { SPARSE_BYTES_MIN = 1 << 16 }; // a block of this size may be used in part
 
 static void* heap_allocate(void* context, size_t size, size_t align) {
     (void)context;
@@ -82,8 +83,15 @@ void* base_allocate(const base_allocator* allocator, size_t size) {
 }
 
 void* base_allocate_zero(const base_allocator* allocator, size_t size) {
-    void* memory = base_allocate(allocator, size);
-    return memset(memory, 0, size);
+    static const uint8_t zeros[PAGE_BYTES];
+    uint8_t* memory = base_allocate(allocator, size);
+    const bool is_sparse = size >= SPARSE_BYTES_MIN && size < BASE_LARGE_BYTES_MIN;
+    // Fresh pages are zero, and cost memory from their first write on.
+    for (size_t at = 0, part; at < size; at += part) {
+        part = is_sparse && size - at > PAGE_BYTES ? PAGE_BYTES : size - at;
+        if (!is_sparse || memcmp(memory + at, zeros, part) != 0) memset(memory + at, 0, part);
+    }
+    return memory;
 }
 
 void base_release(const base_allocator* allocator, void* memory, size_t size) {

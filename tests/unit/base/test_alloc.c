@@ -11,11 +11,32 @@ CASE(blocks_start_on_cache_lines) {
     }
 }
 
+// Used before in some places, as memory that came back is.
+static void* give_used(void* context, size_t size, size_t align) {
+    uint8_t* memory = aligned_alloc(align, (size + align - 1) & ~(align - 1));
+    memset(memory, 0, size);
+    for (size_t i = *(size_t*)context; i < size; i += 4099)
+        memory[i] = 1;
+    memory[size - 1] = 1;
+    return memory;
+}
+
+static void free_used(void* context, void* memory, size_t size) {
+    free(memory);
+}
+
 CASE(cleared_memory_is_zero) {
-    uint8_t* memory = base_allocate_zero(NULL, 1000);
-    for (int i = 0; i < 1000; i++)
-        assert_int_equal(memory[i], 0);
-    base_release(NULL, memory, 1000);
+    const size_t sizes[] = {1000, 65535, 65536, 65537, 200001};
+    for (size_t first = 0; first < 4099; first += 1366) {
+        size_t at = first;
+        const base_allocator used = {give_used, free_used, &at};
+        for (size_t i = 0; i < BASE_COUNT(sizes); i++) {
+            uint8_t* memory = base_allocate_zero(&used, sizes[i]);
+            for (size_t k = 0; k < sizes[i]; k++)
+                assert_int_equal(memory[k], 0);
+            base_release(&used, memory, sizes[i]);
+        }
+    }
 }
 
 CASE(sizes_come_back_exactly) {
