@@ -97,15 +97,17 @@ bool net_log_block_header_read(net_log_block* block,
 void net_log_packer_init(net_log_packer* packer, const base_allocator* allocator) {
     *packer = (net_log_packer){
         .allocator = allocator,
-        .zstd = ZSTD_createCCtx(),
         .columns = base_allocate(allocator, NET_LOG_COLUMNS_BYTES_MAX),
         .stored = base_allocate(allocator, NET_LOG_BLOCK_HEADER_BYTES + NET_LOG_BLOCK_BYTES_MAX)};
-    // As base_allocate ends a program without memory.
-    if (!packer->zstd) (void)!base_allocate(NULL, SIZE_MAX);
+}
+
+void net_log_packer_rest(net_log_packer* packer) {
+    ZSTD_freeCCtx(packer->zstd);
+    packer->zstd = NULL;
 }
 
 void net_log_packer_deinit(net_log_packer* packer) {
-    ZSTD_freeCCtx(packer->zstd);
+    net_log_packer_rest(packer);
     base_release(packer->allocator, packer->columns, NET_LOG_COLUMNS_BYTES_MAX);
     base_release(packer->allocator, packer->stored,
                  NET_LOG_BLOCK_HEADER_BYTES + NET_LOG_BLOCK_BYTES_MAX);
@@ -121,6 +123,9 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
     const uint32_t source_bytes =
         has_columns ? net_log_columns_split(payload, payload_bytes, packer->columns)
                     : payload_bytes;
+    if (!packer->zstd) packer->zstd = ZSTD_createCCtx();
+    // As base_allocate ends a program without memory.
+    if (!packer->zstd) (void)!base_allocate(NULL, SIZE_MAX);
     // Room for one byte less: what zstd does not make smaller is an error here, and stored as it
     // is.
     size_t packed = ZSTD_compressCCtx(packer->zstd, stored, payload_bytes - 1, source, source_bytes,

@@ -58,6 +58,8 @@ typedef struct net_log_packer {
 
 void net_log_packer_init(net_log_packer* packer, const base_allocator* allocator);
 void net_log_packer_deinit(net_log_packer* packer);
+/// Free what zstd keeps, until the next block.
+void net_log_packer_rest(net_log_packer* packer);
 /// Fill in flags, lengths and checksums of `block`; the whole block lies in packer->stored.
 /// @return its bytes.
 size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const uint8_t* payload,

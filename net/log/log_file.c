@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -296,11 +297,22 @@ static struct timespec after_ms(long ms) {
     return time;
 }
 
+// @return false: more is due than records that come.
+static bool begin_rest(net_log_file* file) {
+    if (!file->is_open || file->is_leaving_out || file->wait_error != 0 ||
+        file->command.running_count > 0)
+        return false;
+    net_log_packer_rest(&file->packer);
+    (void)madvise(file->queue.memory, file->queue.memory_bytes, MADV_DONTNEED); // the file has them
+    return true;
+}
+
 static void* run_writer(void* context) {
     net_log_file* file = context;
     // What it writes may be late, and a tick may not. On Linux the priority is the thread's own.
     enum { LATER = 5 };
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER);
+    uint64_t next_record = 0;
     pthread_mutex_lock(&file->mutex);
     for (;;) {
         bool is_stopping = file->is_stopping;
@@ -310,7 +322,10 @@ static void* run_writer(void* context) {
         pthread_cond_signal(&file->room);
         if (is_stopping) break;
         if (file->is_stopping) continue;
-        struct timespec until = after_ms(NET_LOG_WAKE_MS);
+        const bool rests = file->next_record == next_record && begin_rest(file);
+        next_record = file->next_record;
+        atomic_store(&file->is_resting, rests);
+        struct timespec until = after_ms(rests ? NET_LOG_REST_MS : NET_LOG_WAKE_MS);
         pthread_cond_timedwait(&file->wake, &file->mutex, &until);
     }
     pthread_mutex_unlock(&file->mutex);
@@ -403,8 +418,10 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     file->pushed_tick = tick - (net_log_kinds[kind].stage == NET_LOG_BETWEEN);
     file->pushed_ends += kind == NET_LOG_KIND_END;
     file->has_close = file->has_close || kind == NET_LOG_KIND_CLOSE;
-    // A lost wake-up costs at most NET_LOG_WAKE_MS: the lock is not worth a stall.
-    if (file->has_thread && base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4)
+    // A lost wake-up costs at most the time to the next record: the lock is not worth a stall.
+    const bool wakes = kind != NET_LOG_KIND_ALIVE && atomic_load(&file->is_resting);
+    if (file->has_thread &&
+        (wakes || base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4))
         pthread_cond_signal(&file->wake);
 }
 

@@ -195,6 +195,8 @@ void net_log_command_reap(net_log_command* command);
 
 /// The log's thread looks at the queue so often.
 #define NET_LOG_WAKE_MS 20u
+/// And so often while none but `alive` comes: one of another kind wakes it.
+#define NET_LOG_REST_MS 5000u
 
 /// Of the log's thread: what net_log_counters counts there. Read by the simulation's.
 typedef struct net_log_file_counts {
@@ -255,6 +257,7 @@ struct net_log_writer {
     _Atomic uint32_t segment_gone; // a closed one that another process took away; 0: none
     // Blocks that are still to be short. The simulation's thread sets it, the log's counts it down.
     _Atomic uint32_t short_blocks;
+    _Atomic bool is_resting; // the log's thread
 
     // A keyframe on its way. The simulation's thread has it until is_offered, then the log's.
     base_bytes save;

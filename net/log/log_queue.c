@@ -240,8 +240,8 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
     net_result result = log_file ? create_file(queue, log_file, reporter) : NET_OK;
     if (result != NET_OK) return result;
     int of_memory = log_file ? 0 : MAP_ANONYMOUS;
-    void* memory = mmap(NULL, queue->memory_bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_POPULATE | of_memory, queue->fd, 0);
+    void* memory = mmap(NULL, queue->memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | of_memory,
+                        queue->fd, 0);
     if (memory == MAP_FAILED) return fail_queue(queue, "cannot be mapped", errno, reporter);
     queue->memory = memory;
     queue->ring = base_spsc_init(queue->memory + PAGE_BYTES, ring_bytes, identity);

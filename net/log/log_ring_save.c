@@ -58,6 +58,7 @@ net_result net_log_save(net_log_file* file, const char* name) {
     file->saved = (net_log_saved){.last_tick = file->pushed_tick};
     if (!make_name(file, name)) return NET_ERR_CLOSED;
     atomic_store_explicit(&file->save_state, SAVE_ASKED, memory_order_release);
+    pthread_cond_signal(&file->wake);
     return NET_OK;
 }
 
