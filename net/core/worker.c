@@ -20,6 +20,7 @@ struct net_worker {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t begin, done;
+    bool has_thread; // from the first work on
     bool is_busy;
     bool must_end;
 };
@@ -77,9 +78,7 @@ net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void
     pthread_mutex_init(&worker->mutex, NULL);
     net_condition_init(&worker->begin);
     net_condition_init(&worker->done);
-    if (pthread_create(&worker->thread, NULL, run_worker, worker) == 0) return worker;
-    free_worker(worker);
-    return NULL;
+    return worker;
 }
 
 void net_worker_destroy(net_worker* worker) {
@@ -88,11 +87,17 @@ void net_worker_destroy(net_worker* worker) {
     worker->must_end = true;
     pthread_cond_signal(&worker->begin);
     pthread_mutex_unlock(&worker->mutex);
-    pthread_join(worker->thread, NULL);
+    if (worker->has_thread) pthread_join(worker->thread, NULL);
     free_worker(worker);
 }
 
 void net_worker_start(net_worker* worker) {
+    if (!worker->has_thread)
+        worker->has_thread = pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
+    if (!worker->has_thread) {
+        worker->work(worker->context);
+        return;
+    }
     pthread_mutex_lock(&worker->mutex);
     BASE_ASSERT(!worker->is_busy && !worker->must_end);
     worker->is_busy = true;

@@ -17,7 +17,8 @@ void net_condition_init(pthread_cond_t* condition);
 
 typedef struct net_worker net_worker;
 
-/// Make the thread; it waits. `work` gets `context`. @return NULL when no thread can be had.
+/// `work` gets `context`. Its thread begins with the first work; where none can be had,
+/// net_worker_start does it.
 net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void* context),
                               void* context);
 /// Wait for the work, then end the thread. NULL is allowed.

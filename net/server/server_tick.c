@@ -378,7 +378,7 @@ void net_server_tick(net_server* server, uint64_t now_us) {
             break;
         }
         net_server_send_due_rosters(server);
-        net_server_hand_over(server, false);
+        if (net_server_next(server, NULL)) net_server_hand_over(server, false);
         break;
     case NET_SERVER_HOLDING:
     case NET_SERVER_ENDED:
