@@ -196,6 +196,7 @@ static void open_sentry(server_program* self) {
 
 int server_program_open(server_program* self) {
     BASE_ASSERT(!self->module && !self->match && !self->server);
+    self->rest_us = NET_IDLE_MS * UINT64_C(1000);
     int code = server_program_phase(self, SERVER_PREPARE);
     if (self->is_over) return code;
     if (code == NET_EXIT_CLEAN) code = open_module(self);

@@ -122,6 +122,7 @@ struct server_program {
     bool is_over;            ///< it ends now, with over_code: nothing is sent any more
     bool is_again;           ///< another match follows
     bool was_asked_to_end;
+    uint64_t rest_us; ///< an empty match that is paused sleeps so long, unless a datagram comes
     int over_code;
 };
 

@@ -10,6 +10,7 @@
 #include "net/transport.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 
 // Each look at the sockets costs as much as some datagrams. Those of many clients come all the
 // time.
@@ -119,6 +120,7 @@ void server_program_run(server_program* self) {
     BASE_ASSERT(self->server && self->transport && self->start_us == 0); // opened, and not yet run
     server_pacer pacer;
     bool was_woken = false; // before a tick was due
+    ecs_tick trimmed_at = UINT64_MAX;
     self->start_us = net_loop_now_us();
     server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, self->start_us);
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
@@ -126,7 +128,11 @@ void server_program_run(server_program* self) {
         if (self->ticks) pacer.next_us = self->ticks->wake_us(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
         const bool rests = is_resting(self) && !was_woken;
-        if (rests) wake_us += NET_IDLE_MS * UINT64_C(1000);
+        if (rests) wake_us += self->rest_us;
+        if (rests && trimmed_at != net_match_tick(self->match)) {
+            trimmed_at = net_match_tick(self->match);
+            (void)malloc_trim(0); // what is free goes back to the system
+        }
         // The second thread may still be sending the last tick. When that takes until the deadline,
         // the next tick begins all the same, and nothing is received before it, a few times.
         uint64_t sent_by_us = server_pacer_must_receive(&pacer) ? UINT64_MAX : wake_us;

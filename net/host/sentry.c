@@ -27,7 +27,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, FRAMES_MAX = 64 };
+enum { LOOK_MS = 100, REST_MS = 1000, STACK_BYTES = 64 << 10, FRAMES_MAX = 64 };
 
 // Two of them lie on a handler's stack. What is longer is cut, and says so.
 enum { WORDS_BYTES = 4096, REPORT_BYTES = 12 << 10 };
@@ -452,10 +452,14 @@ static void* watch(void* context) {
     net_sentry* sentry = context;
     struct pollfd end = {.fd = sentry->end, .events = POLLIN};
     stall known[NET_SENTRY_THREADS_MAX] = {0};
-    while (poll(&end, 1, LOOK_MS) <= 0) {
+    int wait_ms = LOOK_MS;
+    while (poll(&end, 1, wait_ms) <= 0) {
         bool is_loop_stalled = look(sentry, 0, &known[0]);
-        for (uint32_t i = 1; i < NET_SENTRY_THREADS_MAX; i++)
+        wait_ms = known[0].busy_us == 0 ? REST_MS : LOOK_MS;
+        for (uint32_t i = 1; i < NET_SENTRY_THREADS_MAX; i++) {
             (void)look(sentry, i, &known[i]);
+            if (known[i].busy_us != 0) wait_ms = LOOK_MS;
+        }
         if (is_loop_stalled)
             take_signals(sentry);
         else

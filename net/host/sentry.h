@@ -26,7 +26,7 @@
 /// The thread that made it, and those of net_sentry_add_thread.
 #define NET_SENTRY_THREADS_MAX 2u
 
-/// A tick that takes so long is reported, and again after each doubling.
+/// A tick that takes so long is reported, at most a second later, and again after each doubling.
 #define NET_SENTRY_STALL_MS 1000u
 
 typedef struct net_sentry_config { ///< what it points at is borrowed

@@ -127,6 +127,7 @@ static void accept_connection(server_inspect* self) {
 static int wait_ms(server_inspect* self, uint64_t due_us, uint64_t now_us) {
     MHD_UNSIGNED_LONG_LONG mhd_ms = WAIT_MS_MAX;
     int wait = WAIT_MS_MAX;
+    if (self->visit_count == 0 && due_us == UINT64_MAX && self->acceptor.spare_count > 0) return -1;
     if (MHD_get_timeout(self->daemon, &mhd_ms) == MHD_YES && mhd_ms < WAIT_MS_MAX)
         wait = (int)mhd_ms;
     if (self->config.idle_us / 4000 < (uint64_t)wait) wait = (int)(self->config.idle_us / 4000);

@@ -471,7 +471,8 @@ typedef enum net_idle {
     NET_IDLE_SETTLING, ///< the last tick is over; clients get the rest
     NET_IDLE_HANDOVER, ///< a standby shall take the match over, at once
 } net_idle;
-/// So often while no tick runs: silence without a close means that the server is dead.
+/// So often while no tick runs: silence without a close means that the server is dead. The empty
+/// match of a host without a stream has one each second.
 #define NET_IDLE_MS 100u
 
 /// Who records a match: a log, a stream, a test. A server calls it on the thread of its ticks. Any
