@@ -271,6 +271,7 @@ static bool seat_player(visit* self, const server_join* join) {
         return true;
     }
     server_errands_seated(host, join);
+    if (room->host) (void)server_room_save_seats(room);
     self->player = seat->player;
     memcpy(self->room, room->id, sizeof self->room);
     self->host->waiting_count += self->state != VISIT_ASKS;

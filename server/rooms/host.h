@@ -15,6 +15,7 @@
 #define SERVER_HOST_PATH_BYTES 512u
 
 typedef struct server_host server_host;
+struct json_t;
 
 struct server_host {
     base_owner owner;
@@ -66,6 +67,12 @@ uint64_t server_host_tend(server_host* host, uint64_t now_us);
 void server_room_signal(const server_room* room, int signal);
 /// Write what the next host has to know of it.
 void server_room_save(const server_room* room);
+/// As that, of its seats alone. A join is answered after it.
+/// @return false: they cannot be written.
+bool server_room_save_seats(const server_room* room);
+/// The seats that were saved, foreign bytes. NULL or malformed: all seats of the match are held.
+void server_room_read_seats(server_rooms* rooms, server_room* room, const struct json_t* json,
+                            uint64_t now_us);
 
 // ---- told.c
 
@@ -99,7 +106,6 @@ void server_door_find(server_host* host, uint64_t name, const char* reply, const
                       size_t size);
 /// It asks for the list.
 void server_door_list(server_host* host, const char* reply);
-struct json_t;
 /// @return what a player reads; NULL: seated.
 const char* server_join_end_text(server_join_end end);
 /// Read the body of a join; texts are borrowed from it. @return what is wrong; NULL: nothing.

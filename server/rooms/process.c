@@ -5,21 +5,24 @@
 // takes the child away (SIGCHLD is ignored). Its output goes to files, so that it notices no end of
 // a host.
 //
-//     FOLDER/matches/ID/  match  keys  tokens  control  match.slog  out  err
+//     FOLDER/matches/ID/  match  seats  keys  tokens  control  match.slog  out  err
 //
-// `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS", or "-" when it is over, for the next host.
+// For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS", or "-" when it is over, and
+// `seats` the JSON of its seats; their times are of this machine's clock since it started.
 #include "host.h"
 #include "tell.h"
 
 #include "host/keys.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "net/socket.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -79,13 +82,53 @@ static size_t read_tail(const char* path, char* text, size_t text_bytes) {
     return size > 0 ? (size_t)size : 0;
 }
 
+// ---- its seats, for the next host
+
+bool server_room_save_seats(const server_room* room) {
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "[");
+    for (uint32_t i = 0; i < room->seat_count; i++)
+        base_json_write(&json, "{player='%ju' until_us='%ju' request=%s party=%s}",
+                        room->seats[i].player, room->seats[i].until_us, room->seats[i].request,
+                        room->seats[i].party);
+    base_json_write(&json, "]");
+    base_bytes_write(&json, "", 1);
+    const bool is_saved = write_file(room, "/seats", (const char*)json.data);
+    base_bytes_deinit(&json);
+    return is_saved;
+}
+
+void server_room_read_seats(server_rooms* rooms, server_room* room, const json_t* json,
+                            uint64_t now_us) {
+    const uint64_t until_us = now_us + SERVER_ROOM_SEAT_S * SECOND_US;
+    const char *player, *until, *request, *party;
+    bool is_whole = json_is_array(json) && json_array_size(json) <= SERVER_ROOM_SEATS_MAX;
+    for (size_t i = 0; is_whole && i < json_array_size(json); i++) {
+        server_seat* seat = server_room_add_seat(rooms, room);
+        is_whole = json_unpack(json_array_get(json, i), "{s:s s:s s:s s:s}", "player", &player,
+                               "until_us", &until, "request", &request, "party", &party) == 0 &&
+                   base_text_parse_u64(player, &seat->player) &&
+                   base_text_parse_u64(until, &seat->until_us) &&
+                   base_text_copy(seat->request, sizeof seat->request, request) &&
+                   base_text_copy(seat->party, sizeof seat->party, party);
+        // Who was in is so again with the first report.
+        if (seat->until_us == 0 || seat->until_us > until_us) seat->until_us = until_us;
+    }
+    if (is_whole) return;
+    // Which seats are held is not known: for their time all are.
+    for (room->seat_count = 0; room->seat_count < room->game.seats;)
+        server_room_add_seat(rooms, room)->until_us = until_us;
+}
+
 void server_room_save(const server_room* room) {
+    const bool has_seats = server_room_save_seats(room);
     char text[512] = "-\n";
     if (room->state != SERVER_ROOM_OVER)
         (void)base_text_format(text, sizeof text, "%s %" PRIu64 " %s %s %d\n", room->game.name,
                                room->pid, room->address[0] ? room->address : "-",
                                room->address[0] ? room->http : "-", room->had_players);
-    if (!write_file(room, "/match", text))
+    if (!has_seats || !write_file(room, "/match", text))
         base_report(&room->host->reporter, NULL, 0, "the folder of match %s: %s", room->id,
                     base_error_text(errno));
 }
@@ -266,10 +309,12 @@ static void stop_hung(server_room* room, const char* begin) {
                 room->game.name, room->why);
     room->state = SERVER_ROOM_LEAVING;
     room->was_told = true;
+    room->heard_us = UINT64_MAX;
     server_room_signal(room, SIGKILL);
 }
 
 uint64_t server_host_tend(server_host* host, uint64_t now_us) {
+    const uint64_t leave_us = (host->conf.drain_s + host->conf.hang_s) * SECOND_US;
     uint64_t due_us = now_us + SECOND_US;
     uint32_t starting = 0;
     if (!host->is_ending) server_rooms_pass(host->rooms, now_us);
@@ -291,7 +336,11 @@ uint64_t server_host_tend(server_host* host, uint64_t now_us) {
                 due_us = until_us;
         } else if (room->state == SERVER_ROOM_LEAVING && !room->was_told) {
             room->was_told = true;
+            room->heard_us = now_us;
             server_room_signal(room, SIGTERM);
+        } else if (room->state == SERVER_ROOM_LEAVING && room->heard_us <= now_us &&
+                   now_us - room->heard_us >= leave_us) {
+            stop_hung(room, "it does not end");
         }
     }
     return due_us;
@@ -333,10 +382,9 @@ static void find_match(server_host* host, const char* id) {
     room->had_players = had_players != 0;
     room->heard_us = net_loop_now_us();
     room->state = room->address[0] == '-' ? SERVER_ROOM_STARTING : SERVER_ROOM_RUNNING;
-    // Which seats are held is not known any more: for their time all are.
-    for (uint32_t i = 0; i < room->game.seats; i++)
-        server_room_add_seat(host->rooms, room)->until_us =
-            room->heard_us + SERVER_ROOM_SEAT_S * SECOND_US;
+    json_t* seats = json_load_file(path_of(room, "/seats", path), JSON_REJECT_DUPLICATES, NULL);
+    server_room_read_seats(host->rooms, room, seats, room->heard_us);
+    json_decref(seats);
     if (!make_secrets(room) || !is_process_of(pid, id) || !follow_process(room, number))
         process_ended(room, 0);
 }

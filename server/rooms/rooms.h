@@ -97,7 +97,7 @@ typedef struct server_room {
     struct server_host* host;
     server_watch end;  ///< a pidfd: readable when the process is gone
     uint64_t pid;      ///< 0: it has no process
-    uint64_t heard_us; ///< its newest report, or its start
+    uint64_t heard_us; ///< its newest report, its start, or its SIGTERM
     bool was_told;     ///< to end
     char address[NET_ADDRESS_TEXT_BYTES], http[NET_ADDRESS_TEXT_BYTES]; ///< "": not known yet
     char tokens[2][SERVER_ROOM_TOKEN_BYTES]; ///< of its inspector, by right

@@ -100,7 +100,7 @@ static int open_teller(server_program* program) {
                                                                    .move = move_player});
     program->is_hosted = true;
     program->admit = admit;
-    // Its host is who watches it, unless a stream\'s readers do.
+    // Its host is who watches it, unless a stream's readers do.
     if (!program->config.stream) program->rest_us = TELL_US;
     return NET_EXIT_CLEAN;
 }

@@ -309,6 +309,7 @@ static bool told_transfer(const told* self) {
     }
     seat->size = (uint32_t)size;
     memcpy(seat->bytes, bytes, size);
+    if (room->host) (void)server_room_save_seats(room);
     if (room->state == SERVER_ROOM_RUNNING) send_transfer(self, room);
     return true;
 }
@@ -346,6 +347,7 @@ static bool told_report(const told* self) {
                     &list) != 0 ||
         !told_number(self, "at_us", &at_us) || !strchr(address, ':'))
         return false;
+    if (room->heard_us <= self->now_us) room->heard_us = self->now_us;
     if (room->state != SERVER_ROOM_STARTING && room->state != SERVER_ROOM_RUNNING) return true;
     if (!read_values(self)) return false;
     json_array_foreach(list, i, row) {
@@ -354,6 +356,7 @@ static bool told_report(const told* self) {
             count++;
     }
     const bool is_begin = room->state == SERVER_ROOM_STARTING, had_players = room->had_players;
+    const uint32_t seats = room->seat_count;
     if (is_begin) {
         server_room_game* game = server_rooms_game(host->rooms, room->game.name);
         if (game) game->failures = 0;
@@ -361,9 +364,9 @@ static bool told_report(const told* self) {
         (void)base_text_copy(room->http, sizeof room->http, http);
         server_room_opened(room, self->now_us);
     }
-    room->heard_us = self->now_us;
     server_rooms_reported(host->rooms, room, players, count, at_us, self->now_us);
-    if (is_begin || room->had_players != had_players) server_room_save(room);
+    if (is_begin || room->had_players != had_players || room->seat_count != seats)
+        server_room_save(room);
     return true;
 }
 

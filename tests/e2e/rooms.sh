@@ -162,7 +162,7 @@ case_a_match_that_is_killed_goes_on_at_its_address() {
 }
 
 case_a_match_that_hangs_is_stopped() {
-    conf 'hang = 2'
+    conf 'hang = 2' 'drain = 0'
     host host
     join player
     local pid
@@ -174,7 +174,12 @@ case_a_match_that_hangs_is_stopped() {
     asks 410 "/m/$match/"
     asks 404 /m/0123456789abcdef/
     [ -s "run/matches/$match/match.slog" ] || fail "its log is gone"
+    join other
+    pid=$(of_match "$match" pid)
+    kill -STOP "$pid"
     stop host
+    is_gone "$pid" || fail "a match that does not end outlives the host"
+    says host.err "match $match of breakout is stopped: it does not end"
 }
 
 case_the_next_host_finds_the_matches_of_one_that_is_killed() {
@@ -188,7 +193,10 @@ case_the_next_host_finds_the_matches_of_one_that_is_killed() {
     slay host
     host next
     [ "$(of_match "$match" pid)" = "$pid" ] || fail "the match is not known: $(cat answer.json)"
-    is_in_state "$match" full || fail "seats are free that may be held"
+    [ "$(of_match "$match" held)" -le 1 ] || fail "seats are held that no player asked for: $(cat answer.json)"
+    local first=$match
+    join again '"request":"r1"'
+    [ "$match $(field taken)" = "$first 1" ] || fail "a request gets a second seat: $(cat answer.json)"
     tick=$(trace_tick player.trace)
     await "a later tick" knows_more player.trace "$tick"
     kill -KILL "$pid"

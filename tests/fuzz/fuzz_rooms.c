@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Foreign bytes of shoal-host. The first byte chooses: 0 host.conf, 1 the body of a join, 2 what a
-// match tells: reports, and questions about player 7, who is in it, and others; 3 what the host
-// answers a match, each line a datagram.
+// Foreign bytes of shoal-host. The first byte chooses: S the seats of a match, 0 host.conf, 1 the
+// body of a join, 2 what a match tells: reports, and questions about player 7, who is in it, and
+// others; 3 what the host answers a match, each line a datagram.
 // Invariants: a game that was read has seats, and no more spare matches than it may have; a join
 // that was read seats a player, within the seats of a match; values have a key and end; of a player
 // who is not in the match no other match has a seat; bytes are within their limits; what a match
@@ -97,6 +97,20 @@ static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
         }
 }
 
+static void read_seats(server_rooms* rooms, const uint8_t* data, size_t size) {
+    server_room* room = server_rooms_add(rooms, &pong, "0123456789abcdef");
+    json_t* json = json_loadb((const char*)data, size, JSON_REJECT_DUPLICATES, NULL);
+    server_room_read_seats(rooms, room, json, 1);
+    FUZZ_CHECK(room->seat_count <= SERVER_ROOM_SEATS_MAX);
+    FUZZ_CHECK(json_is_array(json) || room->seat_count == pong.seats);
+    for (uint32_t i = 0; i < room->seat_count; i++) {
+        FUZZ_CHECK(room->seats[i].until_us > 0 && room->seats[i].until_us <= 15000001);
+        FUZZ_CHECK(memchr(room->seats[i].request, 0, SERVER_ROOM_WORD_BYTES));
+        FUZZ_CHECK(memchr(room->seats[i].party, 0, SERVER_ROOM_WORD_BYTES));
+    }
+    json_decref(json);
+}
+
 // ---- what the host answers
 
 static void send_nowhere(void* context, const void* text, size_t size) {
@@ -142,13 +156,15 @@ static void read_answers(const uint8_t* data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
-    if (data[0] % 4 == 3) {
+    if (data[0] != 'S' && data[0] % 4 == 3) {
         read_answers(data + 1, size - 1);
         return 0;
     }
     server_rooms* rooms = server_rooms_create(net_entropy_system());
     server_rooms_set_games(rooms, &pong, 1);
-    if (data[0] % 4 == 0)
+    if (data[0] == 'S')
+        read_seats(rooms, data + 1, size - 1);
+    else if (data[0] % 4 == 0)
         read_conf(data + 1, size - 1);
     else if (data[0] % 4 == 1)
         read_join(rooms, data + 1, size - 1);
