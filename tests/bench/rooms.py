@@ -4,7 +4,9 @@
 rooms.py BIN [MATCHES]: how long a join takes with and without a spare match, and what paused matches cost.
 
 For each of spare = 1 and 0: ten joins, each with a filter of its own for the latter, and the milliseconds until the
-answer, in which the match runs. Then MATCHES (200) spare ones: private memory, processor time and wake-ups of each."""
+answer, in which the match runs, and until the first tick that a client which is started then has applied. With spare = 1
+the next spare match is there before each join. Then MATCHES (200) spare ones: private memory, processor time and
+wake-ups of each, after half a minute of rest, and the threads of one."""
 import collections, http.client, json, os, re, shutil, subprocess, sys, tempfile, threading, time, urllib.request
 
 programs = sys.argv[1]
@@ -111,9 +113,19 @@ def end(host):
 
 
 def join(url, body):
-    begin_s = time.monotonic()
-    json.load(ask(f"{url}/v1/join", json.dumps({"game": "breakout", **body}).encode()))
-    return (time.monotonic() - begin_s) * 1000
+    begin_s, folder = time.monotonic(), tempfile.mkdtemp()
+    seat = json.load(ask(f"{url}/v1/join", json.dumps({"game": "breakout", **body}).encode()))
+    answered_s, trace = time.monotonic(), f"{folder}/trace"
+    with open(os.open(f"{folder}/token", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write(seat["token"] + "\n")
+    client = subprocess.Popen([f"{programs}/shoal-client", seat["address"], "--bots", "1", "--token-file", f"{folder}/token",
+                               "--debug", f"trace-session={trace}"], stdout=subprocess.DEVNULL)
+    time.sleep(2)
+    client.terminate()
+    client.wait()
+    with open(trace, encoding="utf-8") as file: # its times are of the same clock
+        ticked_ms = float(re.search("t_ms=([0-9.]+) .* dir=in kind=state", file.read())[1])
+    return (answered_s - begin_s) * 1000, ticked_ms - begin_s * 1000
 
 
 if sys.argv[2:3] == ["fleet"]:
@@ -122,9 +134,12 @@ if sys.argv[2:3] == ["fleet"]:
 matches = int(sys.argv[2]) if len(sys.argv) > 2 else 200
 for spare in 1, 0:
     host, url = begin(spare, 40)
-    until(lambda: len(rows(url)) >= spare)
-    took = sorted(join(url, {} if spare else {"filter": {"map": str(i)}}) for i in range(10))
-    print(f"join spare={spare} median_ms={took[5]:.1f} most_ms={took[-1]:.1f}")
+    took = []
+    for i in range(10):
+        until(lambda: sum(each["players"] + each["held"] == 0 for each in rows(url)) >= spare)
+        took.append(join(url, {} if spare else {"filter": {"map": str(i)}}))
+    for name, times in zip(("answer", "tick"), map(sorted, zip(*took))):
+        print(f"join spare={spare} to={name} median_ms={times[5]:.1f} most_ms={times[-1]:.1f} load={os.getloadavg()[0]:.1f}")
     end(host)
 
 
@@ -134,7 +149,7 @@ def price(pid):
     wakes = ticks = 0
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/status", encoding="utf-8") as file:
-            wakes += sum(int(n) for n in re.findall(r"voluntary_ctxt_switches:\s+(\d+)", file.read()))
+            wakes += sum(int(n) for n in re.findall(r"\nvoluntary_ctxt_switches:\s+(\d+)", file.read()))
         with open(f"/proc/{pid}/task/{task}/schedstat", encoding="utf-8") as file:
             ticks += int(file.read().split()[0])
     return private, ticks, wakes
@@ -143,10 +158,12 @@ def price(pid):
 host, url = begin(matches, matches)
 until(lambda: len(rows(url)) == matches)
 pids = [each["pid"] for each in rows(url)]
+time.sleep(30)
 before, seconds = {pid: price(pid) for pid in pids}, 10
 time.sleep(seconds)
 after = [[b - a for a, b in zip(before[pid], price(pid))] for pid in pids]
 print(f"paused matches={matches} private_kb={sum(each[0] for each in before.values()) / matches:.0f}"
       f" cpu_percent={sum(each[1] for each in after) / matches / seconds / 1e7:.3f}"
-      f" wakes_per_s={sum(each[2] for each in after) / matches / seconds:.1f}")
+      f" wakes_per_s={sum(each[2] for each in after) / matches / seconds:.1f}"
+      f" threads={len(os.listdir(f'/proc/{pids[0]}/task'))} load={os.getloadavg()[0]:.1f}")
 end(host)
