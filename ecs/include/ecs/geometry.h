@@ -148,20 +148,4 @@ bool ecs_sweep_circle(ecs_vec2 from, ecs_vec2 way, float radius, ecs_vec2 centre
 ///         the distance there.
 float ecs_nearest_on_way(ecs_vec2 from, ecs_vec2 way, ecs_vec2 point, float* distance);
 
-/// A resting rectangle that stops what moves and hides what is behind it.
-typedef struct ecs_wall {
-    ecs_vec2 low, high;
-} ecs_wall;
-
-/// The first of many walls on the way of a circle, or with radius 0 of a ray. @return with t of 1
-/// and no normal: it meets none.
-ecs_touch ecs_sweep_walls(ecs_vec2 centre, ecs_vec2 way, float radius, const ecs_wall* walls,
-                          uint32_t count);
-/// @return where a circle ends that goes to the first wall on its way, then along it to the next.
-ecs_vec2 ecs_slide(ecs_vec2 centre, ecs_vec2 way, float radius, const ecs_wall* walls,
-                   uint32_t count);
-/// @return whether there is a free line from an eye to a circle: to its middle or to a side of it.
-bool ecs_is_in_sight(ecs_vec2 eye, ecs_vec2 centre, float radius, const ecs_wall* walls,
-                     uint32_t count);
-
 BASE_C_END
