@@ -1,6 +1,6 @@
 # SHOAL_PARTS -> SHOAL_PART_NAME of each part, with what it needs; SHOAL_PART_ALL.
 # A row: the part, and the parts that it needs. A part comes after those.
-set(shoal_part_rows solo explain present simulate log replay:log logtools:replay playback:replay,present stream:replay
+set(shoal_part_rows kit solo explain present simulate log replay:log logtools:replay playback:replay,present stream:replay
     check:log,present,simulate
     websocket commands:check operate:stream,logtools,explain fleet:operate,stream play:operate,websocket rooms:operate
     list local:check window:playback,list library:log,solo,present web)

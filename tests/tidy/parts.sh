@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# parts.sh CORE... -- PART...: no archive of the core takes a symbol that only archives of parts define. proto/row/solo* is a
-# part inside of an archive of the core. Symbols that are taken are printed, with who takes them.
+# parts.sh CORE... -- PART...: no archive of the core takes a symbol that only archives of parts define. proto/row/solo* and
+# the part kit of ecs/kit lie inside of archives of the core. Symbols that are taken are printed, with who takes them.
 set -euo pipefail
 list() { # KIND ARCHIVE... -> KIND MEMBER SYMBOL
     local kind=$1
     shift
     nm -A -P -g "$@" | sed -E 's/^[^[]*\[([^]]*)\]: /\1 /' | awk -v kind="$kind" '
-        { place = $1 ~ /^solo/ ? "part" : kind; print place, ($3 ~ /^[Uw]$/ ? "takes" : "has"), $1, $2 }'
+        { place = $1 ~ /^(solo|(tiles|flow|near)\.)/ ? "part" : kind; print place, ($3 ~ /^[Uw]$/ ? "takes" : "has"), $1, $2 }'
 }
 core=()
 while [ "$1" != -- ]; do core+=("$1") && shift; done
