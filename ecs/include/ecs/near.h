@@ -34,6 +34,7 @@ BASE_MUST_USE ecs_result ecs_near_open(ecs_crowd* crowd, ecs_world* world, const
 /// Look where all are now.
 void ecs_near_update(ecs_crowd* crowd, ecs_world* world);
 /// Find who is within `radius` of a place, itself too; in an order that is the same everywhere.
+/// An entity may be destroyed since the update: ask for its components by ecs_find.
 /// @return how many, at most `capacity`: the rest is left out.
 uint32_t ecs_near(const ecs_crowd* crowd, ecs_vec2 place, float radius, ecs_near_one* found,
                   uint32_t capacity);
