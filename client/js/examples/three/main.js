@@ -69,6 +69,6 @@ renderer.setAnimationLoop(() => {
     const count = show();
     controls.update();
     renderer.render(scene, camera);
-    if (match.phase === "playing") note.textContent = `${count} cubes, round trip ${match.meter.rttMs} ms. Drag to look around.`;
+    if (match.phase === "playing") note.textContent = `${count} cubes, round trip ${Math.round(match.meter.rttMs)} ms. Drag to look around.`;
     window.example = {match, count, first_ms: window.example?.first_ms ?? performance.now()};
 });
