@@ -19,6 +19,7 @@
 #     lib/systemd/system, etc/shoal             (server) shoal@NAME, shoal-standby@NAME and shoal-relay@NAME read etc/shoal/NAME.conf
 #     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
 #     lib/shoal/csv, lib/shoal/mcap             (tools) make tables and MCAP of the lines of shoal-replay export
+#     lib/shoal/tiles                           (tools) makes a map of tiles of a picture
 #     lib/shoal/upload                          (server) stores closed logs by rclone, for --log on-close
 #     share/shoal/agones                        (server) a Fleet, its autoscaler, and a script that allocates a server
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
@@ -177,7 +178,7 @@ foreach(unit shoal shoal@ shoal-standby@ shoal-relay@)
     install(FILES ${PROJECT_BINARY_DIR}/package/${unit}.service DESTINATION lib/systemd/system COMPONENT server)
 endforeach()
 install(FILES ${package_folder}/shoal.conf DESTINATION ${etc}/shoal COMPONENT server)
-foreach(tool csv diff mcap tally verify)
+foreach(tool csv diff mcap tally tiles verify)
     install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/${tool} DESTINATION lib/shoal COMPONENT tools)
 endforeach()
 install(PROGRAMS ${package_folder}/upload DESTINATION lib/shoal COMPONENT server)

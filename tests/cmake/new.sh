@@ -50,6 +50,29 @@ case_new_game() {
         [ "$lines" -lt "$most" ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
     done
 
+    # A map of a picture: RGBA, with each of the five filters of PNG.
+    python3 - walls/map.txt map.png <<'PYTHON'
+import struct, sys, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows, raw = open(sys.argv[1]).read().split(), b""
+above = bytes(4 * len(rows[0]))
+for number, row in enumerate(rows):
+    line = b"".join(bytes((ord(each), 16, 240, 9)) for each in row)
+    raw += bytes([number % 5])
+    for i, value in enumerate(line):
+        left, up, corner = line[i - 4] if i > 3 else 0, above[i], above[i - 4] if i > 3 else 0
+        paeth = min((left, up, corner), key=lambda one: abs(left + up - corner - one))
+        raw += bytes([(value - (0, left, up, (left + up) // 2, paeth)[number % 5]) & 255])
+    above = line
+head = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 6, 0, 0, 0)
+open(sys.argv[2], "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+PYTHON
+    "$root/scripts/tiles" map.png '#=2310f0' .=2e10f0 '~=7e10f0' a=6110f0 b=6210f0 c=6310f0 d=6410f0 e=6510f0 | cmp - walls/map.txt ||
+        fail "the map of a picture is another one"
+    ! "$root/scripts/tiles" map.png '#=2310f0' >said 2>&1 || fail "a color without a character is no fault"
+    grep -q '^map.png: row 2, column 2 has 2e10f0, which has no character$' said || fail "it does not say where"
+
     hop_3d/play --headless --bots 3 --ticks 60 >hop.out 2>hop.err || fail "play ended with $?"
     has_been_played hop
     run check shoal-server check --strict hop_3d/build/games/hop_3d.so
