@@ -137,20 +137,3 @@ void arena_box(const net_draw* draw, float x, float y, float width, float height
     if (color.a == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
     draw->rect(draw->context, x, y, width, height, color);
 }
-
-void arena_text(const net_draw* draw, float x, float y, float height, ecs_color color,
-                const char* text) {
-    if (color.a != 0) draw->text(draw->context, x, y, height, color, text);
-}
-
-void arena_text_centred(const net_draw* draw, float x, float y, float height, ecs_color color,
-                        const char* text) {
-    float width = draw->text_width(draw->context, height, text);
-    arena_text(draw, x - width * 0.5f, y, height, color, text);
-}
-
-void arena_text_right(const net_draw* draw, float x, float y, float height, ecs_color color,
-                      const char* text) {
-    float width = draw->text_width(draw->context, height, text);
-    arena_text(draw, x - width, y, height, color, text);
-}

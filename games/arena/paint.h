@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ecs/geometry.h"
-#include "net/game.h"
+#include "net/draw.h"
 
 /// The map's point (x, y) is in the middle of the view; one unit of the map is `scale` units wide.
 typedef struct arena_pen {
@@ -47,9 +47,3 @@ void arena_box(const net_draw* draw, float x, float y, float width, float height
 /// A box whose colour changes from top to bottom, or from left to right.
 void arena_gradient(const net_draw* draw, float x, float y, float width, float height,
                     ecs_color from, ecs_color to, bool is_across);
-void arena_text(const net_draw* draw, float x, float y, float height, ecs_color color,
-                const char* text);
-void arena_text_centred(const net_draw* draw, float x, float y, float height, ecs_color color,
-                        const char* text);
-void arena_text_right(const net_draw* draw, float x, float y, float height, ecs_color color,
-                      const char* text);

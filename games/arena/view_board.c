@@ -52,12 +52,12 @@ static void draw_scores_es(ES_CONTEXT const arena_game* game, const arena_score*
               ecs_color_fade(color, is_own ? 0.26f : 0.1f));
     arena_box(draw, x + 3.0f, BAND - 4.0f, SCORE_WIDTH - 6.0f, 4.0f, color);
     (void)base_text_format(text, sizeof text, "%d", arena_points(score));
-    arena_text(draw, x + 11.0f, 8.0f, 30.0f, ecs_color_shade(color, 0.2f), text);
-    arena_text_right(draw, x + SCORE_WIDTH - 10.0f, 10.0f, 12.0f, is_own ? white : soft,
-                     is_own ? "you" : team_names[score->team]);
+    net_draw_text(draw, x + 11.0f, 8.0f, 30.0f, ecs_color_shade(color, 0.2f), NET_ALIGN_LEFT, text);
+    net_draw_text(draw, x + SCORE_WIDTH - 10.0f, 10.0f, 12.0f, is_own ? white : soft,
+                  NET_ALIGN_RIGHT, is_own ? "you" : team_names[score->team]);
     (void)base_text_format(text, sizeof text, "%d flag%s", score->captures,
                            score->captures == 1 ? "" : "s");
-    arena_text_right(draw, x + SCORE_WIDTH - 10.0f, 26.0f, 12.0f, soft, text);
+    net_draw_text(draw, x + SCORE_WIDTH - 10.0f, 26.0f, 12.0f, soft, NET_ALIGN_RIGHT, text);
 }
 
 ES_STAGE(render)
@@ -68,10 +68,10 @@ static void draw_clock_es(ES_CONTEXT const arena_game* game, const arena_match* 
     double left = ((double)match->end_tick - draw->tick) / (double)game->tick_rate_hz;
     uint32_t left_s = left > 0.0 ? (uint32_t)left : 0;
     (void)base_text_format(text, sizeof text, "ROUND %d", match->round);
-    arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, 5.0f, 12.0f, soft, text);
+    net_draw_text(draw, ARENA_VIEW_WIDTH * 0.5f, 5.0f, 12.0f, soft, NET_ALIGN_MIDDLE, text);
     (void)base_text_format(text, sizeof text, "%u:%02u", left_s / 60, left_s % 60);
-    arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, 18.0f, 25.0f,
-                       left_s < 20 ? (ecs_color){255, 120, 100, 255} : white, text);
+    net_draw_text(draw, ARENA_VIEW_WIDTH * 0.5f, 18.0f, 25.0f,
+                  left_s < 20 ? (ecs_color){255, 120, 100, 255} : white, NET_ALIGN_MIDDLE, text);
 }
 
 // The last rounds, the newest one on the right: "red 120" over "Ann".
@@ -90,9 +90,9 @@ static void draw_rounds_es(ES_CONTEXT const arena_game* game, const ecs_array* r
         char text[64];
         arena_box(draw, x, 9.0f, 3.0f, 32.0f, arena_team_color((uint32_t)*winner));
         (void)base_text_format(text, sizeof text, "%s won %d", team_names[*winner], *points);
-        arena_text(draw, x + 9.0f, 8.0f, 13.0f, white, text);
+        net_draw_text(draw, x + 9.0f, 8.0f, 13.0f, white, NET_ALIGN_LEFT, text);
         (void)base_text_format(text, sizeof text, "best: %.10s", ecs_string_text(best));
-        arena_text(draw, x + 9.0f, 25.0f, 12.0f, soft, text);
+        net_draw_text(draw, x + 9.0f, 25.0f, 12.0f, soft, NET_ALIGN_LEFT, text);
         x += 110.0f;
     }
 }
@@ -117,7 +117,7 @@ static void draw_chat_es(ES_CONTEXT arena_game* game, ES_LIST(t) const ecs_list*
         const float y = ARENA_VIEW_HEIGHT - 136.0f - 20.0f * (float)(count - 1 - i);
         arena_box(draw, 16.0f, y - 1.0f, draw->text_width(draw->context, 15.0f, text) + 12.0f,
                   19.0f, ecs_color_fade((ecs_color){6, 8, 16, 150}, part));
-        arena_text(draw, 22.0f, y, 15.0f, ecs_color_fade(soft, part), text);
+        net_draw_text(draw, 22.0f, y, 15.0f, ecs_color_fade(soft, part), NET_ALIGN_LEFT, text);
     }
 }
 
@@ -160,8 +160,8 @@ static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
     arena_box(draw, x - 10.0f, y - 6.0f, 232.0f, 28.0f + 19.0f * (float)list.count, panel);
     (void)base_text_format(text, sizeof text, "best of %u player%s", list.players,
                            list.players == 1 ? "" : "s");
-    arena_text(draw, x, y, 12.0f, soft, text);
-    arena_text_right(draw, x + 212.0f, y, 12.0f, soft, "kills / deaths");
+    net_draw_text(draw, x, y, 12.0f, soft, NET_ALIGN_LEFT, text);
+    net_draw_text(draw, x + 212.0f, y, 12.0f, soft, NET_ALIGN_RIGHT, "kills / deaths");
     for (uint32_t i = 0; i < list.count; i++) {
         const arena_entry* entry = list.rows[i];
         y += 19.0f;
@@ -174,9 +174,10 @@ static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
         if (is_own)
             arena_box(draw, x - 10.0f, y - 1.0f, 232.0f, 19.0f, ecs_color_fade(color, 0.3f));
         arena_box(draw, x, y + 2.0f, 4.0f, 12.0f, color);
-        arena_text(draw, x + 10.0f, y, 14.0f, is_own ? white : ecs_color_shade(color, 0.4f), text);
+        net_draw_text(draw, x + 10.0f, y, 14.0f, is_own ? white : ecs_color_shade(color, 0.4f),
+                      NET_ALIGN_LEFT, text);
         (void)base_text_format(text, sizeof text, "%d / %d", entry->kills, entry->deaths);
-        arena_text_right(draw, x + 212.0f, y, 14.0f, white, text);
+        net_draw_text(draw, x + 212.0f, y, 14.0f, white, NET_ALIGN_RIGHT, text);
     }
 }
 
@@ -187,11 +188,11 @@ static void draw_own_score_es(ES_CONTEXT const arena_game* game, const arena_ent
     const net_draw* draw = game->view->pen.draw;
     if (draw->player == ECS_ENTITY_NONE || entry->player != draw->player) return;
     char text[64], buffer[32];
-    arena_text_right(draw, ARENA_VIEW_WIDTH - 18.0f, 7.0f, 15.0f, white,
-                     net_player_name(draw, entry->client, buffer, sizeof buffer));
+    net_draw_text(draw, ARENA_VIEW_WIDTH - 18.0f, 7.0f, 15.0f, white, NET_ALIGN_RIGHT,
+                  net_player_name(draw, entry->client, buffer, sizeof buffer));
     (void)base_text_format(text, sizeof text, "%d kills   %d deaths   %d flags", entry->kills,
                            entry->deaths, entry->captures);
-    arena_text_right(draw, ARENA_VIEW_WIDTH - 18.0f, 26.0f, 13.0f, soft, text);
+    net_draw_text(draw, ARENA_VIEW_WIDTH - 18.0f, 26.0f, 13.0f, soft, NET_ALIGN_RIGHT, text);
 }
 
 static void draw_bar(const net_draw* draw, float y, float part, ecs_color color, const char* text) {
@@ -200,7 +201,7 @@ static void draw_bar(const net_draw* draw, float y, float part, ecs_color color,
     arena_gradient(draw, 24.0f, y, width, 20.0f, ecs_color_shade(color, 0.15f),
                    ecs_color_shade(color, -0.3f), false);
     arena_box(draw, 24.0f, y, width, 2.0f, ecs_color_shade(color, 0.4f));
-    arena_text(draw, 32.0f, y + 2.0f, 14.0f, white, text);
+    net_draw_text(draw, 32.0f, y + 2.0f, 14.0f, white, NET_ALIGN_LEFT, text);
 }
 
 static void draw_pack(const net_draw* draw, const ecs_object* pack) {
@@ -212,7 +213,8 @@ static void draw_pack(const net_draw* draw, const ecs_object* pack) {
         char text[32];
         const int32_t count = arena_pack_count(pack, kind);
         (void)base_text_format(text, sizeof text, "[%u] %s x%d", kind + 1, names[kind], count);
-        arena_text(draw, x, ARENA_VIEW_HEIGHT - 112.0f, 13.0f, count ? white : line, text);
+        net_draw_text(draw, x, ARENA_VIEW_HEIGHT - 112.0f, 13.0f, count ? white : line,
+                      NET_ALIGN_LEFT, text);
         x += 72.0f;
     }
 }
@@ -241,7 +243,8 @@ static void draw_own_es(const ecs_stage* stage, ES_CONTEXT const arena_game* gam
         (void)base_text_format(text, sizeof text, "back in %.1f s", left > 0.0 ? left : 0.0);
         arena_box(draw, ARENA_VIEW_WIDTH * 0.5f - 130.0f, bottom * 0.62f - 8.0f, 260.0f, 44.0f,
                   panel);
-        arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, bottom * 0.62f, 26.0f, white, text);
+        net_draw_text(draw, ARENA_VIEW_WIDTH * 0.5f, bottom * 0.62f, 26.0f, white, NET_ALIGN_MIDDLE,
+                      text);
     }
     if (game->view->hurt_s > 0.0f) draw_hurt(draw, game->view->hurt_s * 2.0f);
     if (!health || !gun) return;
@@ -337,7 +340,8 @@ static void draw_line_of_news(const net_draw* draw, const arena_news* news, floa
               ecs_color_fade(arena_team_color(news->team), news->left_s));
     float x = 27.0f;
     for (uint32_t i = 0; i < 3; i++) {
-        arena_text(draw, x, y + 2.0f, 14.0f, ecs_color_fade(colors[i], news->left_s), texts[i]);
+        net_draw_text(draw, x, y + 2.0f, 14.0f, ecs_color_fade(colors[i], news->left_s),
+                      NET_ALIGN_LEFT, texts[i]);
         x += draw->text_width(draw->context, 14.0f, texts[i]) + 6.0f;
     }
 }
@@ -356,6 +360,6 @@ static void draw_news_es(ES_CONTEXT const arena_game* game) {
     float part = base_min(view->banner_s, 1.0f);
     arena_box(draw, 0.0f, 190.0f, ARENA_VIEW_WIDTH, 70.0f,
               ecs_color_fade((ecs_color){6, 8, 20, 200}, part));
-    arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, 206.0f, 36.0f,
-                       ecs_color_fade(view->banner_color, part), view->banner);
+    net_draw_text(draw, ARENA_VIEW_WIDTH * 0.5f, 206.0f, 36.0f,
+                  ecs_color_fade(view->banner_color, part), NET_ALIGN_MIDDLE, view->banner);
 }

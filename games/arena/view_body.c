@@ -240,6 +240,7 @@ static void draw_labels_es(ES_CONTEXT const arena_game* game, ecs_entity entity,
     const float top = at.y + 2.3f * pen->scale;
     arena_box(pen->draw, at.x - width * 0.5f - 4.0f, top, width + 8.0f, 17.0f,
               (ecs_color){6, 8, 16, 150});
-    arena_text(pen->draw, at.x - width * 0.5f, top + 1.0f, 13.0f,
-               is_own ? white : ecs_color_shade(arena_team_color(team), 0.45f), name);
+    net_draw_text(pen->draw, at.x - width * 0.5f, top + 1.0f, 13.0f,
+                  is_own ? white : ecs_color_shade(arena_team_color(team), 0.45f), NET_ALIGN_LEFT,
+                  name);
 }

@@ -92,8 +92,8 @@ static void draw_effects_es(ES_CONTEXT const arena_game* game) {
         (void)base_text_format(text, sizeof text, popup->is_fatal ? "+1" : "%u", popup->amount);
         const ecs_color color =
             popup->is_fatal ? (ecs_color){255, 226, 110, 255} : (ecs_color){255, 255, 255, 230};
-        arena_text_centred(pen->draw, at.x, at.y, popup->is_fatal ? 26.0f : 17.0f,
-                           ecs_color_fade(color, left * 1.5f), text);
+        net_draw_text(pen->draw, at.x, at.y, popup->is_fatal ? 26.0f : 17.0f,
+                      ecs_color_fade(color, left * 1.5f), NET_ALIGN_MIDDLE, text);
     }
 }
 
@@ -113,8 +113,9 @@ static void draw_bubbles_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
         arena_facet(pen, (ecs_vec2){pos->x - 0.6f, pos->y - 4.4f},
                     (ecs_vec2){pos->x + 0.6f, pos->y - 4.4f}, (ecs_vec2){pos->x, pos->y - 3.4f},
                     paper);
-        arena_text_centred(pen->draw, at.x, at.y - 24.0f, 15.0f,
-                           ecs_color_fade((ecs_color){20, 24, 40, 255}, bubble->left_s), text);
+        net_draw_text(pen->draw, at.x, at.y - 24.0f, 15.0f,
+                      ecs_color_fade((ecs_color){20, 24, 40, 255}, bubble->left_s),
+                      NET_ALIGN_MIDDLE, text);
     }
 }
 

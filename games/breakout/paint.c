@@ -83,19 +83,7 @@ void breakout_bar(const breakout_pen* pen, float x, float y, float width, float 
 }
 
 void breakout_text(const breakout_pen* pen, float x, float y, float height, ecs_color color,
-                   const char* text) {
+                   net_align align, const char* text) {
     if (color.a == 0 || !(height > 0.0f)) return;
-    pen->draw->text(pen->draw->context, x + pen->x, y + pen->y, height, color, text);
-}
-
-void breakout_text_centred(const breakout_pen* pen, float x, float y, float height, ecs_color color,
-                           const char* text) {
-    float width = pen->draw->text_width(pen->draw->context, height, text);
-    breakout_text(pen, x - width * 0.5f, y, height, color, text);
-}
-
-void breakout_text_right(const breakout_pen* pen, float x, float y, float height, ecs_color color,
-                         const char* text) {
-    float width = pen->draw->text_width(pen->draw->context, height, text);
-    breakout_text(pen, x - width, y, height, color, text);
+    net_draw_text(pen->draw, x + pen->x, y + pen->y, height, color, align, text);
 }

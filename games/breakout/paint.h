@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ecs/geometry.h"
-#include "net/game.h"
+#include "net/draw.h"
 
 typedef struct breakout_pen {
     const net_draw* draw;
@@ -23,8 +23,4 @@ void breakout_glow(const breakout_pen* pen, float x, float y, float radius_x, fl
 void breakout_bar(const breakout_pen* pen, float x, float y, float width, float height,
                   ecs_color top, ecs_color bottom);
 void breakout_text(const breakout_pen* pen, float x, float y, float height, ecs_color color,
-                   const char* text);
-void breakout_text_centred(const breakout_pen* pen, float x, float y, float height, ecs_color color,
-                           const char* text);
-void breakout_text_right(const breakout_pen* pen, float x, float y, float height, ecs_color color,
-                         const char* text);
+                   net_align align, const char* text);

@@ -76,7 +76,7 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
         breakout_rect(pen, LIST_LEFT, y, LIST_WIDTH, ROW_HEIGHT, (ecs_color){255, 255, 255, 26});
     breakout_rect(pen, LIST_LEFT, y + 2.0f, 4.0f, ROW_HEIGHT - 4.0f, row->color);
     (void)base_text_format(text, sizeof text, "%u", place);
-    breakout_text_right(pen, LIST_LEFT + 30.0f, y + 3.0f, 15.0f, soft, text);
+    breakout_text(pen, LIST_LEFT + 30.0f, y + 3.0f, 15.0f, soft, NET_ALIGN_RIGHT, text);
     const char* name = net_player_name(pen->draw, row->player.client, buffer, sizeof buffer);
     // A long name must not run into the points; it is cut between characters (UTF-8).
     char cut[20];
@@ -87,9 +87,10 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
         cut[end] = '\0';
     }
     breakout_text(pen, LIST_LEFT + 40.0f, y + 3.0f, 15.0f,
-                  row->is_own ? white : ecs_color_shade(row->color, 0.35f), cut);
+                  row->is_own ? white : ecs_color_shade(row->color, 0.35f), NET_ALIGN_LEFT, cut);
     (void)base_text_format(text, sizeof text, "%d", row->player.score);
-    breakout_text_right(pen, LIST_LEFT + LIST_WIDTH - 8.0f, y + 3.0f, 15.0f, white, text);
+    breakout_text(pen, LIST_LEFT + LIST_WIDTH - 8.0f, y + 3.0f, 15.0f, white, NET_ALIGN_RIGHT,
+                  text);
 }
 
 // The best players in the lower left corner, behind the balls. The player's own row is added at the
@@ -118,18 +119,18 @@ static void draw_band(const breakout_pen* pen, const breakout_match* match) {
     breakout_gradient(pen, 0.0f, 0.0f, WIDTH, BOARD_HEIGHT, (ecs_color){4, 6, 20, 235},
                       (ecs_color){10, 12, 36, 190});
     breakout_rect(pen, 0.0f, BOARD_HEIGHT - 1.5f, WIDTH, 1.5f, (ecs_color){96, 165, 255, 110});
-    breakout_text(pen, 22.0f, 8.0f, 12.0f, soft, "SCORE");
+    breakout_text(pen, 22.0f, 8.0f, 12.0f, soft, NET_ALIGN_LEFT, "SCORE");
     (void)base_text_format(text, sizeof text, "%06d", match->score);
-    breakout_text(pen, 22.0f, 21.0f, 28.0f, white, text);
-    breakout_text(pen, 170.0f, 8.0f, 12.0f, soft, "BEST");
+    breakout_text(pen, 22.0f, 21.0f, 28.0f, white, NET_ALIGN_LEFT, text);
+    breakout_text(pen, 170.0f, 8.0f, 12.0f, soft, NET_ALIGN_LEFT, "BEST");
     (void)base_text_format(text, sizeof text, "%06d", match->best);
-    breakout_text(pen, 170.0f, 25.0f, 22.0f, soft, text);
+    breakout_text(pen, 170.0f, 25.0f, 22.0f, soft, NET_ALIGN_LEFT, text);
     (void)base_text_format(text, sizeof text, "LEVEL %d", match->level);
-    breakout_text_centred(pen, WIDTH * 0.5f, 7.0f, 26.0f, white, text);
+    breakout_text(pen, WIDTH * 0.5f, 7.0f, 26.0f, white, NET_ALIGN_MIDDLE, text);
     (void)base_text_format(text, sizeof text, "%d brick%s left", match->bricks,
                            match->bricks == 1 ? "" : "s");
-    breakout_text_centred(pen, WIDTH * 0.5f, 35.0f, 13.0f, soft, text);
-    breakout_text_right(pen, WIDTH - 22.0f, 8.0f, 12.0f, soft, "LIVES");
+    breakout_text(pen, WIDTH * 0.5f, 35.0f, 13.0f, soft, NET_ALIGN_MIDDLE, text);
+    breakout_text(pen, WIDTH - 22.0f, 8.0f, 12.0f, soft, NET_ALIGN_RIGHT, "LIVES");
     int32_t shown = match->lives < 8 ? match->lives : 8;
     for (int32_t life = 0; life < shown; life++) {
         float x = WIDTH - 30.0f - (float)life * 23.0f;
@@ -138,7 +139,8 @@ static void draw_band(const breakout_pen* pen, const breakout_match* match) {
     }
     if (match->lives > shown) {
         (void)base_text_format(text, sizeof text, "%d", match->lives);
-        breakout_text_right(pen, WIDTH - 30.0f - 8.0f * 23.0f, 27.0f, 20.0f, white, text);
+        breakout_text(pen, WIDTH - 30.0f - 8.0f * 23.0f, 27.0f, 20.0f, white, NET_ALIGN_RIGHT,
+                      text);
     }
 }
 
@@ -150,10 +152,12 @@ static void draw_banner(const breakout_pen* pen, const char* title, const char* 
     breakout_gradient(pen, 0.0f, 425.0f, WIDTH, 40.0f, clear, dark);
     breakout_rect(pen, 0.0f, 465.0f, WIDTH, 70.0f, dark);
     breakout_gradient(pen, 0.0f, 535.0f, WIDTH, 40.0f, dark, clear);
-    breakout_text_centred(pen, WIDTH * 0.5f + 2.0f, 455.0f, 56.0f,
-                          ecs_color_fade((ecs_color){0, 0, 0, 160}, part), title);
-    breakout_text_centred(pen, WIDTH * 0.5f, 452.0f, 56.0f, ecs_color_fade(color, part), title);
-    breakout_text_centred(pen, WIDTH * 0.5f, 517.0f, 20.0f, ecs_color_fade(soft, part), text);
+    breakout_text(pen, WIDTH * 0.5f + 2.0f, 455.0f, 56.0f,
+                  ecs_color_fade((ecs_color){0, 0, 0, 160}, part), NET_ALIGN_MIDDLE, title);
+    breakout_text(pen, WIDTH * 0.5f, 452.0f, 56.0f, ecs_color_fade(color, part), NET_ALIGN_MIDDLE,
+                  title);
+    breakout_text(pen, WIDTH * 0.5f, 517.0f, 20.0f, ecs_color_fade(soft, part), NET_ALIGN_MIDDLE,
+                  text);
 }
 
 ES_STAGE(render)

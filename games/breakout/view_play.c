@@ -146,8 +146,8 @@ static void draw_balls_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
         bool is_own = whose && owner->pad == pen.draw->player;
         if (whose) draw_aim(&pen, pos, launch, now_s, ecs_color_fade(tint, is_own ? 1.0f : 0.4f));
         if (is_own) {
-            breakout_text_centred(&pen, pos.x, pos.y - 168.0f, 17.0f,
-                                  (ecs_color){255, 255, 255, 190}, "Space or click to launch");
+            breakout_text(&pen, pos.x, pos.y - 168.0f, 17.0f, (ecs_color){255, 255, 255, 190},
+                          NET_ALIGN_MIDDLE, "Space or click to launch");
         }
     } else {
         draw_trail(&pen, trail, now_s, pos, size, tint);
@@ -209,7 +209,7 @@ static void draw_bubble(const breakout_pen* pen, float middle, float y,
     const ecs_color colors[] = {paper, paper, paper};
     pen->draw->triangles(pen->draw->context, points, colors, 3);
     breakout_text(pen, x + 9.0f, top + 5.0f, height,
-                  ecs_color_fade((ecs_color){24, 22, 54, 255}, part), text);
+                  ecs_color_fade((ecs_color){24, 22, 54, 255}, part), NET_ALIGN_LEFT, text);
 }
 
 static void draw_player(const breakout_pen* pen, const breakout_game* game, ecs_entity entity,
@@ -221,10 +221,10 @@ static void draw_player(const breakout_pen* pen, const breakout_game* game, ecs_
     if (has_name || is_own) {
         char buffer[32];
         const char* name = net_player_name(pen->draw, client, buffer, sizeof buffer);
-        breakout_text_centred(pen, middle, pos.y + size.y + 6.0f, 15.0f,
-                              is_own ? (ecs_color){255, 255, 255, 255}
-                                     : ecs_color_shade(ecs_color_fade(color, 0.9f), 0.25f),
-                              name);
+        breakout_text(pen, middle, pos.y + size.y + 6.0f, 15.0f,
+                      is_own ? (ecs_color){255, 255, 255, 255}
+                             : ecs_color_shade(ecs_color_fade(color, 0.9f), 0.25f),
+                      NET_ALIGN_MIDDLE, name);
     }
     for (uint32_t k = 0; k < BREAKOUT_BUBBLES; k++) {
         const breakout_bubble* bubble = &game->view.bubbles[k];
@@ -275,7 +275,7 @@ static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_ga
         if (pop->left_s <= 0.0f) continue;
         char text[16];
         (void)base_text_format(text, sizeof text, "+%d", pop->score);
-        breakout_text_centred(&pen, pop->x, pop->y - 10.0f - 44.0f * (0.8f - pop->left_s), 17.0f,
-                              ecs_color_fade(pop->color, pop->left_s * 2.0f), text);
+        breakout_text(&pen, pop->x, pop->y - 10.0f - 44.0f * (0.8f - pop->left_s), 17.0f,
+                      ecs_color_fade(pop->color, pop->left_s * 2.0f), NET_ALIGN_MIDDLE, text);
     }
 }
