@@ -46,6 +46,5 @@ static void draw_body_es(const ecs_stage* stage, ecs_entity entity, ecs_vec2 pos
     if (!owner) return;
     char buffer[64];
     const char* name = net_player_name(draw, *owner, buffer, sizeof buffer);
-    const float half = draw->text_width(draw->context, 2.0f, name) / 2.0f;
-    draw->text(draw->context, pos.x - half, pos.y - 4.0f, 2.0f, color, name);
+    net_draw_text(draw, pos.x, pos.y - 4.0f, 2.0f, color, NET_ALIGN_MIDDLE, name);
 }
