@@ -58,14 +58,6 @@ ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
                                                        : ecs_loading_destroy(world, entity);
 }
 
-ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                        const ecs_init* inits, uint32_t init_count) {
-    ecs_structure_check(world);
-    if (!ecs_is_alive(world, entity))
-        return ecs_loading_recreate(world, entity, template_id, inits, init_count);
-    return ecs_structure_recreate(world, entity, template_id, inits, init_count);
-}
-
 ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child, ecs_entity parent) {
     ecs_result result = ecs_hierarchy_check_parent(world, child, parent);
     if (result != ECS_OK) return result;

@@ -5,6 +5,7 @@
 // archetype stays the same: the new row then falls into the hole that the old one leaves.
 #include "base/assert.h"
 #include "event/systems.h"
+#include "structure/loading.h"
 #include "structure/transition.h"
 
 // The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a
@@ -138,28 +139,27 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
         to->chunk_count == 0 || recreated->count == recreated->capacity)
         return false;
     ecs_chunk* chunk = to->chunks[to->tail];
-    const uint32_t row = storage->chunk_counts[chunk->id];
+    const uint32_t id = chunk->id, row = storage->chunk_counts[id];
     if (row == chunk->capacity || storage->runway.chunk == chunk) return false;
     if (row == chunk->clean_end) ecs_chunk_clean(chunk, row + 1);
-    storage->chunk_counts[chunk->id] = row + 1;
+    storage->chunk_counts[id] = row + 1;
     to->row_count++;
-    const uint8_t* old = (const uint8_t*)place->chunk;
-    const uint32_t old_row = old_place & ECS_ROW_MASK, count = to->column_count;
-    const ecs_span *spans = to->spans, *old_spans = from->spans;
-    const ecs_column* columns = to->columns;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t size = spans[i].size;
-        const uint16_t column = from->slots[columns[i].component];
-        ecs_bytes_copy_short((uint8_t*)chunk + spans[i].offset + (size_t)size * row,
-                             column == ECS_SLOT_NONE
-                                 ? binding->defaults[i]
-                                 : old + old_spans[column].offset + (size_t)size * old_row,
-                             size);
-    }
     chunk->entities[row] = entity;
     *record = (ecs_record){
-        .place = chunk->id << ECS_ROW_BITS | row, .life = record->life, .template_id = template_id};
+        .place = id << ECS_ROW_BITS | row, .life = record->life, .template_id = template_id};
     recreated->items[recreated->count++] = entity;
+    const uint8_t* old = (const uint8_t*)place->chunk;
+    const uint32_t old_row = old_place & ECS_ROW_MASK;
+    const ecs_span *span = to->spans, *end = span + to->column_count, *old_spans = from->spans;
+    const ecs_column* column = to->columns;
+    for (const void** value = binding->defaults; span < end; span++, column++, value++) {
+        const size_t size = span->size;
+        const uint16_t kept = from->slots[column->component];
+        ecs_bytes_copy_short((uint8_t*)chunk + span->offset + size * row,
+                             kept == ECS_SLOT_NONE ? *value
+                                                   : old + old_spans[kept].offset + size * old_row,
+                             span->size);
+    }
     if (storage->runway.chunk) ecs_runway_disturb(world, from);
     ecs_chunk_close_hole(world, storage, place, old_place);
     return true;
@@ -207,11 +207,12 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     return ECS_OK;
 }
 
-ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                                  const ecs_init* inits, uint32_t init_count) {
-    if (init_count == 0 &&
-        recreate_simple(world, ecs_record_mut(world->storage, ecs_entity_index(entity)), entity,
-                        template_id))
-        return ECS_OK;
+ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                        const ecs_init* inits, uint32_t init_count) {
+    ecs_structure_check(world);
+    ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
+    if (record->life != (ecs_entity_generation(entity) | ECS_LIFE_CREATED))
+        return ecs_loading_recreate(world, entity, template_id, inits, init_count);
+    if (init_count == 0 && recreate_simple(world, record, entity, template_id)) return ECS_OK;
     return recreate_any(world, entity, template_id, inits, init_count);
 }

@@ -44,12 +44,6 @@ BASE_MUST_USE ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetyp
                                                   const ecs_row_head* heads, uint32_t count);
 /// Destroy the row of a living entity; its children stay.
 void ecs_structure_destroy(ecs_world* world, ecs_entity entity);
-/// Move a living entity to another template.
-/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_MISSING; ECS_ERR_TYPE; ECS_ERR_TAKEN; ECS_ERR_FULL;
-///         ECS_ERR_TEXT.
-BASE_MUST_USE ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity,
-                                                ecs_template_id template_id, const ecs_init* inits,
-                                                uint32_t init_count);
 /// All that may refuse `count` entities of plain data at once, and room for them.
 /// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
