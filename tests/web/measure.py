@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""measure.py BUILD [--what age|crowd|flood|page] [--game arena] [--web 4] [--enet 4] [--seconds 20] [--rounds 1] [--loss 0]
+"""measure.py BUILD [--what age|crowd] [--game arena] [--web 4] [--enet 4] [--seconds 20] [--rounds 1] [--loss 0]
                [--stall MS,EVERY_MS [--cut]] [--rate KBIT] [--delay 60] [--processes 1] [--thin] [--realtime] [--congestion cubic|bbr] [--bots]
 
 Players of pages (node, the game's wasm of BUILD/lib/shoal/web) beside bots over ENet, in one match. With --bots those of
@@ -9,25 +9,15 @@ pages are bots too (shoal-web-bots: C, the same connections), which take no more
 age    both over one line (line.py) with a delay each way, loss, stalls. The age of the newest tick that a client has applied,
        at each moment: now less the time at which the server sent that tick. One clock: that of the machine.
 crowd  on loopback: ticks, processor time, bytes of a client of each kind, and whether all worlds are equal.
-flood  crowd, and beside it connections that never play: garbage for a request, a wrong hello, frames that are too large, a
-       thousand frames a second.
-page   headless Chromium without a GPU beside the bots: the first picture after the page began, milliseconds of a frame (its
-       script: what came, the tick, the picture's calls), bytes packed.
 """
-import base64
 import collections
 import os
-import random
 import re
 import shutil
 import signal
-import socket
 import statistics
-import struct
 import subprocess
 import sys
-import threading
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "bench"))
@@ -62,7 +52,7 @@ def lines_of(text, first):
             for line in text.splitlines() if line.startswith(first)]
 
 
-def run_match(options, name, spaces=("", ""), address="127.0.0.1", during=None):
+def run_match(options, name, spaces=("", ""), address="127.0.0.1"):
     """A match of both kinds. @return the done line, clients by kind, node's lines."""
     inside = [["ip", "netns", "exec", space] if space else [] for space in spaces]
     token = os.path.join(options.folder, "tokens")
@@ -92,8 +82,6 @@ def run_match(options, name, spaces=("", ""), address="127.0.0.1", during=None):
                          os.path.join(os.path.abspath(options.build), "lib/shoal/web"), options.game,
                          http.replace("http", "ws") + "/play/socket", min(share, options.web - at), at + 1,
                          before=prefer_some if options.realtime else None))
-    if during:
-        during(listen, http)
     try:
         server.wait(options.seconds * 3 + 60)
         for client in clients + web:
@@ -184,7 +172,7 @@ def measure_age(options):
         print("  " + text_of(line).split("\n", 1)[1].strip().replace("\n", "\n  "), flush=True)
 
 
-# ---- many, and strangers ----
+# ---- many ----
 
 def show_crowd(options, done, found, equal, text):
     print(f"loss={options.loss} load={os.getloadavg()[0]:.1f} equal={equal}/{options.web + options.enet} "
@@ -200,122 +188,13 @@ def show_crowd(options, done, found, equal, text):
     print("  " + " ".join(re.findall(r"busy_percent=.*", text)), flush=True)
 
 
-def udp_drops():
-    rows = [line.split() for line in open("/proc/net/snmp") if line.startswith("Udp:")]
-    return sum(int(dict(zip(*rows))[key]) for key in ("InErrors", "RcvbufErrors", "SndbufErrors"))
-
-
-def upgrade(at):
-    key = base64.b64encode(random.randbytes(16)).decode()
-    return (f"GET /play/socket HTTP/1.1\r\nHost: {at[0]}:{at[1]}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n").encode()
-
-
-def frame(payload):
-    size = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + struct.pack("!H", len(payload))
-    return b"\x82" + size + bytes(4) + payload
-
-
-def bother(at, number, stopped, count):
-    while not stopped.is_set():
-        try:
-            with socket.create_connection(at, 5) as to:
-                to.settimeout(0.5)
-                if number % 4 == 0:
-                    to.sendall(random.randbytes(700) + b"\r\n\r\n")
-                    count["garbage"] += 1
-                    to.recv(100)
-                    continue
-                to.sendall(upgrade(at))
-                if not to.recv(4096).startswith(b"HTTP/1.1 101"):
-                    count["not upgraded"] += 1
-                    stopped.wait(0.1)
-                    continue
-                count["upgraded"] += 1
-                if number % 4 == 1:
-                    to.sendall(frame(b"\x02" + random.randbytes(100)))
-                elif number % 4 == 2:
-                    to.sendall(frame(b"\x02" + bytes(60000)))
-                else:
-                    to.sendall(frame(b"\x02"))
-                    while not stopped.is_set():
-                        to.sendall(frame(b"\x01" + random.randbytes(20)) * 20)
-                        count["frames"] += 20
-                        time.sleep(0.01)
-                while to.recv(4096):
-                    pass
-        except OSError:
-            count["cut"] += 1
-
-
-def measure_flood(options):
-    for is_flood in [False, True] * options.rounds:
-        stopped, count, threads = threading.Event(), collections.Counter(), []
-
-        def flood(_, http):
-            time.sleep(1)
-            at = re.search(r"//([^:]+):(\d+)", http)
-            for number in range(options.strangers if is_flood else 0):
-                threads.append(threading.Thread(target=bother, args=((at[1], int(at[2])), number, stopped, count), daemon=True))
-                threads[-1].start()
-            time.sleep(options.seconds - 3)
-            stopped.set()
-        before = udp_drops()
-        done, found, equal, text = run_match(options, "flood", during=flood)
-        print("flood" if is_flood else "calm", dict(count), f"udp_drops={udp_drops() - before}",
-              f"loss_percent_most={max(float(row['loss_percent']) for row in found['enet'])}")
-        show_crowd(options, done, found, equal, text)
-
-
-def measure_page(options):
-    sys.path.insert(0, os.path.join(HERE, "../../scripts/site"))
-    from browser import Browser
-    options.web = 0
-
-    def watch(_, http):
-        profile = os.path.join(options.folder, "profile")
-        shutil.rmtree(profile, ignore_errors=True)
-        browser, load = Browser(profile), os.getloadavg()[0]
-
-        def script_s(): # time that the page's thread had a core
-            metrics = browser.call("Performance.getMetrics")["metrics"]
-            return next(each["value"] for each in metrics if each["name"] == "ScriptDuration")
-        browser.call("Performance.enable", timeDomain="threadTicks")
-        try:
-            for width, height in ((1280, 720), (360, 640)):
-                browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-                browser.open(http + "/play#name=Ann")
-                first = browser.wait("window.shoal && window.shoal.first")
-                time.sleep(1)
-                browser.value("shoal.times.length = 0")
-                spent = script_s()
-                time.sleep(6)
-                times = sorted(browser.value("shoal.times"))
-                spent = script_s() - spent
-                sizes = browser.value("performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
-                                      ".map(e => [e.name.replace(/.*\\//, ''), e.transferSize])")
-                print(f"{options.game} {width}x{height} load={load:.1f} first_picture_ms={first:.0f} frames={len(times)} "
-                      f"frame_ms_p50={times[len(times) // 2]:.1f} p99={times[len(times) * 99 // 100]:.1f} cpu_ms={spent * 1000 / len(times):.1f} "
-                      f"bytes={sum(size for _, size in sizes)} wasm={[size for name, size in sizes if name.startswith(options.game)]}",
-                      flush=True)
-                browser.open("about:blank")
-        finally:
-            browser.end()
-    for _ in range(options.rounds):
-        run_match(options, "page", during=watch)
-
-
 def main():
     options = parse(__doc__, what="age", game="arena", web=4, enet=4, seconds=20.0, rounds=1, loss="0", stall="", rate="", congestion="",
-                    delay="60", processes=1, tick_rate=30, strangers=200, realtime=False, cut=False, thin=False, bots=False)
+                    delay="60", processes=1, tick_rate=30, realtime=False, cut=False, thin=False, bots=False)
     with work_folder() as options.folder:
         options.folder = os.environ.get("KEEP", options.folder)
         if options.what == "age":
             measure_age(options)
-        elif options.what == "page":
-            measure_page(options)
-        elif options.what == "flood":
-            measure_flood(options)
         else:
             for _ in range(options.rounds):
                 show_crowd(options, *run_match(options, "crowd"))
