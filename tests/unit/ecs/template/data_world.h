@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ecs_parts.h"
+#include "text_table.h"
 
 typedef struct data_body {
     ecs_vec3 velocity;
@@ -81,6 +82,17 @@ static inline void data_refused(ecs_world* world, uint32_t line, const char* tex
     (void)snprintf(expected, sizeof expected, "x.blk:%u: error: %s", line, message);
     assert_string_equal(load.report.text, expected);
     assert_int_equal(ecs_template_count(world), templates);
+}
+
+/// All texts of a section: "=> LINE MESSAGE".
+static inline void data_refusals(ecs_world* world, const char* file, const char* section) {
+    text_table table = text_table_open(file, section);
+    const char* text;
+    for (const char* answer; (answer = text_table_next(&table, &text));) {
+        char* message;
+        const uint32_t line = (uint32_t)strtoul(answer, &message, 10);
+        data_refused(world, line, text, message + 1);
+    }
 }
 
 /// Load a text that must give exactly this warning.

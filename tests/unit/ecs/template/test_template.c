@@ -93,29 +93,7 @@ DATA_CASE(words_for_people_have_their_length) {
 }
 
 DATA_CASE(interpolation_of_what_cannot_be_shown_between_is_refused) {
-    data_refused(world, 2, "a {\n \"pos:p2\"{ _interpolate:b=yes } }",
-                 "component 'pos': _interpolate without _replicate");
-    data_refused(world, 3,
-                 "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes } }\n"
-                 "b { _extends:t=a\n \"pos:p2\"{ _replicate:b=no } }",
-                 "component 'pos': _interpolate without _replicate");
-    data_refused(world, 2, "a {\n \"hp:i\"{ _replicate:b=yes; _interpolate:b=yes } }",
-                 "component 'hp': a i cannot be interpolated, it is not all real numbers");
-    data_refused(world, 1, "a { \"on:tag\"{ _replicate:b=yes; _interpolate:b=yes } }",
-                 "component 'on': a tag cannot be interpolated, it is not all real numbers");
-    data_refused(
-        world, 1, "a { \"body:RigidBody\"{ _replicate:b=yes; _interpolate:b=yes; mass:r=1 } }",
-        "component 'body': a RigidBody cannot be interpolated, it is not all real numbers");
-    data_refused(world, 2, "a {\n \"pos:p2\"{ _replicate:b=yes; _teleport:r=3 } }",
-                 "component 'pos': _teleport without _interpolate");
-    data_refused(world, 1,
-                 "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=-1 } }",
-                 "_teleport: '-1' is not a distance");
-    data_refused(world, 1,
-                 "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=1e39 } }",
-                 "_teleport: '1e39' is not a distance");
-    data_refused(world, 1, "a { \"pos:p2\"{ _interpolat:b=yes } }",
-                 "'_interpolat' means nothing here, did you mean '_interpolate'?");
+    data_refusals(world, TEXT_TABLE, "interpolation_of_what_cannot_be_shown_between_is_refused");
 }
 
 DATA_CASE(components_whose_tags_the_world_lacks_are_left_out) {
@@ -158,49 +136,11 @@ DATA_CASE(every_quantisation_ends_in_min_step_and_bits) {
 }
 
 DATA_CASE(quantisation_that_makes_no_sense_is_refused) {
-    data_refused(world, 2, "a {\n\"a:r\"{ _bits:i=8 } }",
-                 "component 'a' (r): numbers need _min, _max and either _step or _bits");
-    data_refused(world, 1, "a { \"a:r\"{ _min:r=0; _max:r=1; _bits:i=33 } }",
-                 "component 'a' (r): _bits must be 1 to 32");
-    data_refused(world, 1, "a { \"a:r\"{ _min:r=0; _max:r=1; _bits:i=0 } }",
-                 "component 'a' (r): _bits must be 1 to 32");
-    data_refused(world, 1, "a { \"a:r\"{ _min:r=1; _max:r=1; _step:r=1 } }",
-                 "component 'a' (r): _max must be above _min");
-    data_refused(world, 1, "a { \"a:r\"{ _min:r=0; _max:r=1e12; _step:r=1 } }",
-                 "component 'a' (r): the range needs more than 32 bits");
-    data_refused(world, 1, "a { \"a:r\"{ _min:r=0; _max:r=1; _step:r=0 } }",
-                 "component 'a' (r): _step must be above 0");
-    data_refused(world, 1, "a { \"a:u8\"{ _bits:i=9 } }",
-                 "component 'a' (u8): the range does not fit the type");
-    data_refused(world, 1, "a { \"a:b\"{ _bits:i=1 } }",
-                 "component 'a' (b): this type has no numbers to quantise");
-    data_refused(
-        world, 1, "a { \"a:RigidBody\"{ _bits:i=1 } }",
-        "component 'a' (RigidBody): a struct of whole and real numbers is quantised by its fields");
-    data_refused(world, 1, "a { \"a:r\"{ _min:r=x; _max:r=1; _step:r=1 } }",
-                 "_min: 'x' is not a number");
+    data_refusals(world, TEXT_TABLE, "quantisation_that_makes_no_sense_is_refused");
 }
 
 DATA_CASE(values_out_of_range_or_of_wrong_arity_are_refused) {
-    data_refused(world, 2, "a {\n  i:u8=300\n}", "component 'i' (u8): '300' is out of range");
-    data_refused(world, 1, "a { i:u8=-1 }",
-                 "component 'i' (u8): '-1' is not a whole number from 0 up");
-    data_refused(world, 1, "a { i:i=2147483648 }",
-                 "component 'i' (i): '2147483648' is out of range");
-    data_refused(world, 1, "a { i:i=1.5 }", "component 'i' (i): '1.5' is not a whole number");
-    data_refused(world, 1, "a { f:r=1e39 }", "component 'f' (r): '1e39' is out of range");
-    data_refused(world, 1, "a { f:r=nan }", "component 'f' (r): 'nan' is not a number");
-    data_refused(world, 1, "a { p:p2=1 }", "component 'p' (p2): 2 values are needed, not 1");
-    data_refused(world, 1, "a { p:p2=1,2,3 }", "component 'p' (p2): 2 values are needed, not more");
-    data_refused(world, 1, "a { p:b=maybe }", "component 'p' (b): 'maybe' is neither yes nor no");
-    data_refused(world, 1, "a { p:eid=5 }",
-                 "component 'p' (eid): '5' names an entity: a default can only be 0 or none");
-    data_refused(world, 1, "a { \"b:RigidBody\"{ cells:ip2=40000,0 } }",
-                 "component 'b', field 'cells': '40000' is out of range");
-    data_refused(world, 1, "a { \"b:RigidBody\"{ velocity:p2=0,0 } }",
-                 "component 'b', field 'velocity': it is written as p3");
-    data_refused(world, 1, "a { \"b:RigidBody\"{ velocit:p3=0,0,0 } }",
-                 "RigidBody has no field 'velocit', did you mean 'velocity'?");
+    data_refusals(world, TEXT_TABLE, "values_out_of_range_or_of_wrong_arity_are_refused");
 }
 
 DATA_CASE(edges_of_every_number_type_load) {
@@ -225,21 +165,7 @@ DATA_CASE(edges_of_every_number_type_load) {
 
 DATA_CASE(faults_between_templates_name_file_and_line) {
     data_load_ok(world, "known { pos:p2=0,0 }");
-    data_refused(world, 2, "a {\n _extends:t=knwon }",
-                 "template 'a' extends 'knwon', which does not exist");
-    data_refused(world, 2, "aa{}\nb { _extends:t=ab }",
-                 "template 'b' extends 'ab', which does not exist, did you mean 'aa'?");
-    data_refused(world, 3, "a { _extends:t=b }\nb { _extends:t=c }\nc { _extends:t=a }",
-                 "parents form a cycle: a -> b -> c -> a");
-    data_refused(world, 1, "a { _extends:t=a }", "parents form a cycle: a -> a");
-    data_refused(world, 3, "a{}\nb{}\na{}", "template 'a' exists already: x.blk:1");
-    data_refused(world, 1, "known{}", "template 'known' exists already: x.blk:1");
-    data_refused(world, 1, "a { pos:p3=0,0,0 }", "component 'pos' is a p3 here and a p2 elsewhere");
-    data_refused(world, 2, "a { q:i=0 }\nb { q:r=0 }",
-                 "component 'q' is a r here and a i elsewhere");
-    data_refused(world, 3, "a {\nq:i=0\nq:i=1 }",
-                 "component 'q' is declared twice, first in line 2");
-    data_refused(world, 2, "a {\n_tracked:t=pos }", "template 'a' has no component 'pos' to flag");
+    data_refusals(world, TEXT_TABLE, "faults_between_templates_name_file_and_line");
 }
 
 /// S5.2: the spellings that projects use beside the plain one.
@@ -266,14 +192,7 @@ DATA_CASE(values_have_several_spellings) {
     data_expect(world, "d", "k", "6");
     assert_true(data_find(world, "d", "h")->flags & ECS_COMPONENT_TRACKED);
     assert_false(data_find(world, "a", "h")->flags & ECS_COMPONENT_TRACKED);
-    data_refused(world, 1, "f { x:i=0x100000000 }",
-                 "component 'x' (i): '0x100000000' is out of range");
-    data_refused(world, 1, "f { x:i=0x }", "component 'x' (i): '0x' is not a whole number");
-    data_refused(world, 1, "f { \"h:u16\"{ value:i=-2 } }",
-                 "component 'h' (u16): '-2' is not a whole number from 0 up");
-    data_refused(world, 1, "f { h:u16=-1 }",
-                 "component 'h' (u16): '-1' is not a whole number from 0 up");
-    data_refused(world, 1, "f { c3:c=1,2 }", "component 'c3' (c): 4 values are needed, not 2");
+    data_refusals(world, TEXT_TABLE, "values_have_several_spellings");
 }
 
 DATA_CASE(an_import_needs_a_source_of_files) {
@@ -283,24 +202,7 @@ DATA_CASE(an_import_needs_a_source_of_files) {
 }
 
 DATA_CASE(words_in_wrong_places_are_refused) {
-    data_refused(world, 1, "a { _extend:t=b }",
-                 "'_extend' means nothing here, did you mean '_extends'?");
-    data_refused(world, 1, "a { \"x:i\"{ _tracked:b=yes } }",
-                 "'_tracked' means nothing here, did you mean '_tracked'?");
-    data_refused(world, 1, "pos:p2=0,0", "parameter 'pos' belongs into a template: name { ... }");
-    data_refused(world, 1, "_group { }",
-                 "template '_group': names that begin with '_' belong to the language");
-    data_refused(world, 1, "a+b { }", "template 'a+b': a name is 1 to 127 of A-Z a-z 0-9 _ . -");
-    data_refused(world, 1, "\"\" { }", "template '': a name is 1 to 127 of A-Z a-z 0-9 _ . -");
-    data_refused(world, 1, "\"a:i\" { }", "template 'a' cannot have the type 'i'");
-    data_refused(world, 1, "a { \"x:i\"{ y:i=1 } }",
-                 "component 'x' (i) takes value:i=..., not 'y'");
-    data_refused(world, 1, "a { \"x:i\"{ value:r=1 } }", "'value' is written value:i=...");
-    data_refused(world, 1, "a { x:RigidBody=1 }",
-                 "a RigidBody is written as a block: \"x:RigidBody\"{ field:type=value }");
-    data_refused(world, 1, "a { \"x:i\"{ _track:b=maybe } }",
-                 "_track: 'maybe' is neither yes nor no");
-    data_refused(world, 1, "a { _tags:t=\"a b/c\" }", "'b/c' is not a valid tag list");
+    data_refusals(world, TEXT_TABLE, "words_in_wrong_places_are_refused");
 }
 
 DATA_CASE(all_faults_of_a_file_are_reported) {

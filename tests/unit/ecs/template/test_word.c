@@ -24,16 +24,7 @@ DATA_CASE(who_may_see_a_component_is_inherited) {
 }
 
 DATA_CASE(visibility_of_what_nobody_gets_is_refused) {
-    data_refused(world, 2, "a {\n \"hp:i\"{ _visible:t=team } }",
-                 "component 'hp': _visible without _replicate");
-    data_refused(world, 2, "a {\n \"hp:i\"{ _replicate:b=yes; _visible:t=\"\" } }",
-                 "_visible: '' is not a name");
-    data_refused(world, 1, "a { \"hp:i\"{ _replicate:b=yes; _visible:t=\"a b\" } }",
-                 "_visible: 'a b' is not a name");
-    data_refused(world, 1, "a { \"hp:i\"{ _replicate:b=yes; _visible:b=yes } }",
-                 "'_visible' is written _visible:t=...");
-    data_refused(world, 1, "a { \"hp:i\"{ _visble:t=team } }",
-                 "'_visble' means nothing here, did you mean '_visible'?");
+    data_refusals(world, TEXT_TABLE, "visibility_of_what_nobody_gets_is_refused");
 }
 
 // Write `count` classes besides the three standard ones, in lines 2, 3, 4...
@@ -71,18 +62,7 @@ DATA_CASE(a_component_says_what_it_is_the_integral_of) {
 }
 
 DATA_CASE(an_integral_of_what_is_not_there_is_refused) {
-    data_refused(world, 2, "a {\n \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } }",
-                 "component 'pos': _integral: 'a' has no component 'vel'");
-    data_refused(world, 1, "a { \"pos:p2\"{ _integral:t=vel } vel:p2=0,0 }",
-                 "component 'pos': _integral without _replicate");
-    data_refused(world, 1, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } vel:p2=0,0 }",
-                 "component 'pos': _integral: 'vel' is not replicated");
-    data_refused(world, 1, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=pos } }",
-                 "component 'pos': _integral names the component itself");
-    data_refused(world, 1, "a { _replicate:b=yes; \"pos:p2\"{ _integral:t=up } up:p3=0,0,0 }",
-                 "component 'pos': _integral: a p3 is not the change of a p2 per second");
-    data_refused(world, 1, "a { _replicate:b=yes; \"n:i\"{ _integral:t=rate } rate:r=0 }",
-                 "component 'n': _integral: a r is not the change of a i per second");
+    data_refusals(world, TEXT_TABLE, "an_integral_of_what_is_not_there_is_refused");
 }
 
 DATA_CASE(a_rotation_is_four_floats_with_bits) {
@@ -98,16 +78,7 @@ DATA_CASE(a_rotation_is_four_floats_with_bits) {
     assert_true(rot->quant.min == -1);
     assert_true(data_find(world, "b", "rot")->is_rotation);
     assert_false(data_find(world, "c", "rot")->is_rotation);
-    data_refused(world, 2, "x {\n \"dir:p3\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10 } }",
-                 "component 'dir': a p3 is not a rotation: a p4 or four floats");
-    data_refused(world, 1, "x { \"whole:ip4\"{ _replicate:b=yes; _rotation:b=yes } }",
-                 "component 'whole': a ip4 is not a rotation: a p4 or four floats");
-    data_refused(world, 1, "x { \"q:p4\"{ _rotation:b=yes; _bits:i=10 } }",
-                 "component 'q': _rotation without _replicate");
-    data_refused(world, 1, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=yes } }",
-                 "component 'q': _rotation without _bits");
-    data_refused(world, 1, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=maybe } }",
-                 "_rotation: 'maybe' is neither yes nor no");
+    data_refusals(world, TEXT_TABLE, "a_rotation_is_four_floats_with_bits");
 }
 
 DATA_CASE(priority_is_of_a_template_and_inherited) {
@@ -123,11 +94,7 @@ DATA_CASE(priority_is_of_a_template_and_inherited) {
     assert_int_equal(importance_of(world, "g"), 4);
     assert_int_equal(importance_of(world, "b+a"), 1);
     assert_int_equal(importance_of(world, "b+e"), 16);
-    data_refused(world, 2, "x {\n _priority:i=0 }",
-                 "_priority: '0' is not a whole number from 1 to 16");
-    data_refused(world, 1, "x { _priority:i=17 }",
-                 "_priority: '17' is not a whole number from 1 to 16");
-    data_refused(world, 1, "x { _priority:r=2 }", "'_priority' is written _priority:i=...");
+    data_refusals(world, TEXT_TABLE, "priority_is_of_a_template_and_inherited");
 }
 
 #undef CASE
@@ -147,14 +114,7 @@ DATA_CASE(an_angle_is_a_whole_turn_in_bits) {
     assert_true(ecs_quantise(even, 0.01f) == 0.0f && ecs_quantise(angle, 0.0005f) == 0.0f);
     assert_true(data_find(world, "c", "turn")->quant.step == 1.0);
     assert_true(data_find(world, "d", "turn")->quant.step == 2.0);
-    data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _min:r=-4; _angle:i=8 } }",
-                 "component 'turn' (r): _angle has its own range: -pi to pi");
-    data_refused(world, 1, "x { \"n:i\"{ _replicate:b=yes; _angle:i=8 } }",
-                 "component 'n' (i): _angle is for real numbers");
-    data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=33 } }",
-                 "component 'turn' (r): _bits must be 1 to 32");
-    data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=many } }",
-                 "_angle: 'many' is not a whole number");
+    data_refusals(world, TEXT_TABLE, "an_angle_is_a_whole_turn_in_bits");
 }
 
 DATA_CASE(a_grid_and_a_default_are_found_by_name) {

@@ -3,6 +3,7 @@
 #include "heard.h"
 #include "match_made.h"
 #include "check/mistaken.h"
+#include "text_table.h"
 
 #include "log/log_files.h"
 
@@ -67,218 +68,21 @@ CASE(a_game_without_mistakes_gets_no_line) {
     assert_true(result.datagrams > 2 * NET_CHECK_TICKS_DEFAULT);
 }
 
-static const char gone_says[] =
-    "warning: event goal of system say_es is about an entity that died in the same tick: no client "
-    "gets it; broadcast it, and mark it late if a field of it names the entity\n";
-static const char inits_says[] =
-    "warning: a creation of bird gives it component glow, which the template lacks: no entity is "
-    "made; add the component to the template\n";
-
-static const expectation expected[] = {
-    // what is not sent or handled
-    {"one key", 1, ALL,
-     "warning: actions hop and left have the same key A: one press does both; give one of them "
-     "another key"},
-    {"one button", 1, ALL,
-     "warning: actions left and duck have the same input of a game controller a: one press does "
-     "both; give one of them another input of a game controller"},
-    {"no sound", 1, ALL,
-     "goal.wav: is missing: put goal.wav into the folder assets beside the game's sources, and "
-     "build the game again"},
-    {"no music", 1, ALL, "song.ogg: is missing: put song.ogg into the folder assets"},
-    {"unknown tag", 1, ALL, "warning: system lost_es never runs: no world has all of its tags"},
-    {"unknown stage", 1, ALL,
-     "warning: system late_es never runs: no program runs the stage act2 here"},
-    {"unknown optional", 1, ALL,
-     "warning: system draw_es asks for an optional component glwo, which no template has: correct "
-     "the name, or add it to a template, did you mean 'glow'?"},
-    {"unknown excluded", 1, ALL,
-     "warning: system draw_es excludes component glwo, which no template has: correct the name, or "
-     "add it to a template, did you mean 'glow'?"},
-    {"unsent by terms", 1, ALL,
-     "warning: component glow of template paddle: system draw_es of the client reads it, system "
-     "heat_es of the server writes it, and it is not replicated: clients see the template's value; "
-     "add _replicate:b=yes, or, if draw_es is for the server alone, ES_TAG(server)"},
-    {"unsent by handle", 1, ALL,
-     "warning: component glow of template paddle: system draw_es of the client reads it, and it is "
-     "not replicated: on the server it is 0.5, on a client 0 (entity 2:1); add _replicate:b=yes"},
-    {"unsent in a box", 1, ALL,
-     "it is not replicated: on the server it is {crew=1;shots=7}, on a client {crew=1;shots=0} "
-     "(entity 2:1); add _replicate:b=yes"},
-    {"no system takes kicks", 1, ALL,
-     "warning: message Kick: no system of the server handles its event kick"},
-    {"unused event", 1, ALL,
-     "warning: event boom: no system handles it and no message carries it: to send it has no "
-     "effect; add a handler with ES_ON_EVENT(boom), or ES_MESSAGE"},
-    {"no client takes goals", 1, ALL,
-     "warning: message Goal: no system of a client handles its event goal"},
-    {"goals on the server", 1, ALL,
-     "warning: message Goal: no system of a client handles its event goal, which is exported: the "
-     "server handles it, so leave out exported\n"},
-    {"kicks on clients", 2, LONG,
-     "warning: message Kick: no system of the server handles its event kick: what clients send has "
-     "no effect; clients handle it, so make it exported\n"},
-    {"untracked input", 1, ALL,
-     "warning: component steer of template paddle: system steer_es writes inputs into it, but it "
-     "is not tracked, so a log cannot tell where a re-run differs: add _track:b=yes"},
-    // the prediction, which handles it, differs then
-    {"no system takes inputs", 2, ALL,
-     "warning: message Steer: no system of the server handles its event steer: what clients send "
-     "has no effect"},
-    // inputs that only the server takes are unsent values too
-    {"no prediction takes inputs", 3, ALL,
-     "warning: prediction: no system with the tag predict handles the input event steer"},
-    {"key name", 2, ALL,
-     "warning: action hop: 'Spcae' names no key: correct the name, did you mean 'Space'?\n"},
-    {"key name", 2, ALL,
-     "warning: action hop: 'DPLfet' names no input of a game controller: correct the name, did "
-     "you mean 'DPLeft'?\n"},
-    // values that do not come back, or cannot be sent
-    {"lost field", 1, ALL,
-     "warning: message Steer: field dy of steer does not come back from the wire: see its to_wire "
-     "and from_wire"},
-    {"out of range", 1, ALL,
-     "warning: component pos of template paddle: field y is 400 in tick 50 (entity 2:1), outside "
-     "of its range -64..63.9375: clients get the limit"},
-    {"not a number", 1, ALL,
-     "warning: component pos of template paddle: field y is not a number in tick 50 (entity 2:1)"},
-    {"infinite", 1, ALL,
-     "warning: component pos of template paddle: field y is infinite in tick 50 (entity 2:1)"},
-    {"a float in an int", 1, ALL,
-     "warning: component lives of template bird: field value is 1106247680 in tick 50, which are "
-     "the bits of a float: write a value of the component's own C type\n"},
-    {"an int in a float", 1, ALL,
-     "warning: component wing of template bird: field value is 4.203895393e-44 in tick 50, which "
-     "are the bits of a whole number: write a value of the component's own C type\n"},
-    // who writes what it may not
-    {"a const is written", 1, ALL,
-     "warning: system move_es declares that it only reads steer, and writes it"},
-    {"a bot writes", 1, ALL, "warning: bot_think writes component pos of paddle (entity "},
-    {"a picture writes", 1, ALL,
-     "warning: a system of stage render writes component pos of paddle (entity 1:1), which the "
-     "server sends: only the server may"},
-    {"a client writes", 1, ALL,
-     "warning: a system of the client writes what the server sends: client 1: entity "},
-    {"a client writes", 1, ALL,
-     "requested again; system tidy_es of the client writes it, and only the server may: "
-     "ES_TAG(server)\n"},
-    // The game's last system writes, so nothing opens the value for writing after it.
-    {"slip", 1, ALL,
-     "warning: component glow of entity 2:1 (paddle) was written past its tracking by system "
-     "rule_es, in tick 31: clients and the log do not have it; write it by a column that is not "
-     "const or by ecs_get_mut, and keep no pointers to values\n"},
-    {"slip once", 1, ALL,
-     "was written past its tracking by a part of the game that is not known, in tick 120: "},
-    {"slip late", 1, ALL,
-     "warning: component glow of entity 3:1 (paddle) was written past its tracking by a part of "
-     "the game that is not known, in tick 120: "},
-    // pictures
-    {"a picture in act", 1, ALL,
-     "warning: system draw_es draws in stage act, where there is no picture: add ES_STAGE(render)"},
-    {"a sprite without a file", 1, ALL,
-     "sihp.png: is missing: put sihp.png into the folder assets beside the game's sources, and "
-     "build the game again"},
-    // what decides differently
-    {"a prediction of another speed", 1, ALL,
-     "warning: prediction: component pos differs from the server's in "},
-    {"an unpredicted system", 1, ALL,
-     " rows: system drift_es of the server writes it and is not in the prediction: ES_TAG(server | "
-     "predict)\n"},
-    {"an unsent value decides", 2, ALL,
-     "of the server, or need what is not replicated, as component glow, which system heat_es of "
-     "the server writes\n"},
-    {"a refused singleton", 1, ALL,
-     " rows: predict_area refuses the singleton sky, so systems that ask for it never run in the "
-     "prediction\n"},
-    {"pos of birds", 1, ALL,
-     "or what .start puts into the context: a client's worlds get it by .mirror_start\n"},
-    {"rough positions", 1, ALL,
-     "warning: prediction: system move_es leaves component pos between the steps that are sent of "
-     "it, so the server continues with other numbers than clients: end with ecs_vec2_snap or "
-     "ecs_snap, whose step is a field of the context: float grid ES_STEP(paddle, pos)\n"},
-    {"a number outside decides", 1, ALL,
-     "error: the log does not run again: tick 1 differs in component pos of entity 2:1: "
-     "something besides inputs and the world's chance decides"},
-    {"a context decides", 0, ALL,
-     "error: a match that is restored after tick 25 differs in tick 50 in component pos of "
-     "template paddle (entity 2:1, field y: -1.625,1, restored -1.625,0), first after rule_es: "
-     "the game keeps state outside of its world (in its context, a static variable or a library), "
-     "and no keyframe has it; keep it in a component, or in save_state and load_state "
-     "(games/README.md, Libraries)\n"},
-    {"a library", 0, ALL,
-     "note: uses libhull.so.7 of the system: its bytes are part of the content hash\n"},
-    // unknown names
-    {"unknown term", 1, 0,
-     "of draw_es: no template or module has a component 'poss', did you mean 'pos'?"},
-    {"unknown event", 1, 0,
-     "system 'goal_es' handles event 'gaol', which is not registered, did you mean 'goal'?"},
-    {"unknown order", 1, 0,
-     "system 'move_es' runs after 'move_se', which is not registered, did you mean 'move_es'?"},
-    {"a large event", 1, 0, "the module's types: more than ECS_EVENT_BYTES_MAX, which is 256\n"},
-    {"sound event", 1, 0,
-     "the sound goal.wav is of event gaol, which the game does not register: correct the name, did "
-     "you mean 'goal'?"},
-    {"unknown need", 1, 0, "paddle: there is no component 'glwo', did you mean 'glow'?"},
-    // a player's entity that is of no use
-    {"a bird for a player", 1, LONG,
-     "warning: player_join returns an entity of template bird, which lacks what system steer_es "
-     "asks for: input steer has no effect; add its components to the template\n"},
-    {"no player", 1, LONG,
-     "warning: player_join returned no entity for any player: input steer has no effect, system "
-     "steer_es asks for its row; return what ecs_try_create gives\n"},
-    // what a world or a client refuses
-    {"an odd creation", 1, ALL, inits_says},
-    {"more than a tick takes", 2, ALL,
-     "warning: 1 creations or other commands were refused, the world has 2 entities: it is full, "
-     "or the queue of a tick is; destroy what is no longer needed\n"},
-    {"more than a tick takes", 2, ALL,
-     "warning: 1 events were refused: the queue of a tick is full; send fewer\n"},
-    {"an event of the dying", 1, ALL, gone_says},
-    {"an event before the death", 1, ALL, gone_says},
-    {"more than a client takes", 1, LONG,
-     "warning: client 1 \"Bot 1\" dropped: the game sends too many events: 256 wait for it, and "
-     "one more Goal has no room; last sent by system rule_es: send fewer, or not reliably\n"},
-    {"half text", 1, ALL,
-     "warning: a message is not sent: Line: text is not valid UTF-8, it may be cut inside a "
-     "character\n"},
-    // and so no player has an entity
-    {"an odd creation for a player", 2, LONG, inits_says},
-    // what no client ever gets
-    {"class unknown", 1, ALL,
-     "paddle.blk:5: warning: component wing of template bird: no client gets the class ownr of its "
-     "_visible: correct the name, or return its services->class_bit from .classes of the game's "
-     "interest rules, did you mean 'owner'?\n"},
-    {"class of other classes", 1, ALL,
-     "paddle.blk:5: warning: component wing of template bird: no client gets the class ownr of its "
-     "_visible: correct the name"},
-    {"class of no owners", 1, ALL,
-     "paddle.blk:5: warning: component wing of template bird: no client gets the class owner of "
-     "its _visible: name the component with the client's number by .owner of the game's interest "
-     "rules\n"},
-    {"class of a template without owner", 1, ALL,
-     "no client gets the class owner of its _visible: add component own, which .owner of the "
-     "game's interest rules names, to the template\n"},
-    {"class of the wrong owner", 2, ALL,
-     "warning: component own, the owner of the game's interest rules, is 2 in the paddle of client "
-     "1: values of class owner go to another client; write the `client` of player_join\n"},
-    {"class of no teams", 1, ALL,
-     "no client gets the class team of its _visible: name the component with the team by .team of "
-     "the game's interest rules\n"},
-    {"class always too far", 1, ALL,
-     "warning: relevance returns NET_RELEVANT_ALWAYS for a paddle beyond the radius, where it is "
-     "not asked, so clients do not get it: name a tag of it by .always, or a component by .groups, "
-     "of the game's interest rules"},
-    {"class without a position", 1, ALL,
-     "warning: a client sees nothing by distance: its player's paddle has no component at, the "
-     "position of the game's interest rules: add it, or call services->set_viewpoint\n"},
-};
-
 CASE(each_mistake_is_named_by_one_line) {
-    for (size_t i = 0; i < BASE_COUNT(expected); i++) {
-        const char* planted = expected[i].mistake;
-        if (BASE_VALIDATE_ON && strncmp(planted, "slip", 4) == 0)
+    text_table table = text_table_open(TEXT_TABLE, "mistakes");
+    expectation of;
+    for (const char* answer; (answer = text_table_next(&table, &of.mistake));) {
+        char says[512], ticks[8];
+        int words = 0;
+        assert_int_equal(sscanf(answer, "%u %7s %n", &of.warnings_max, ticks, &words), 2);
+        assert_true(base_text_format(says, sizeof says, "%s", answer + words));
+        char* end = strchr(says, '$');
+        if (end) *end = '\n';
+        of.ticks = *ticks == '0' ? 0 : *ticks == 'A' ? ALL : LONG;
+        of.says = says;
+        if (BASE_VALIDATE_ON && strncmp(of.mistake, "slip", 4) == 0)
             continue; // there the step asserts it
-        expect(&expected[i]);
+        expect(&of);
     }
 }
 
