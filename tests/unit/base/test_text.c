@@ -70,29 +70,16 @@ CASE(a_public_copy_has_no_user_and_no_password) {
 }
 
 CASE(utf8_is_whole_characters_without_a_nul) {
-    static const char* const right[] = {"",
-                                        "a",
-                                        "\xc2\x80",
-                                        "\xdf\xbf",
-                                        "\xe0\xa0\x80",
-                                        "\xed\x9f\xbf",
-                                        "\xf0\x90\x80\x80",
-                                        "\xf4\x8f\xbf\xbf",
-                                        "x\xe2\x82\xac!"};
-    static const char* const wrong[] = {"\x80",
-                                        "\xc1\xbf",
-                                        "\xc3",
-                                        "\xc3(",
-                                        "\xe0\x9f\xbf",
-                                        "\xed\xa0\x80",
-                                        "\xf0\x8f\xbf\xbf",
-                                        "\xf4\x90\x80\x80",
-                                        "\xf5\x80\x80\x80",
-                                        "a\xe2\x82"};
-    for (size_t i = 0; i < BASE_COUNT(right); i++)
-        assert_true(base_text_is_utf8(right[i], strlen(right[i])));
-    for (size_t i = 0; i < BASE_COUNT(wrong); i++)
-        assert_false(base_text_is_utf8(wrong[i], strlen(wrong[i])));
+    char right[] = "a|\xc2\x80|\xdf\xbf|\xe0\xa0\x80|\xed\x9f\xbf|\xf0\x90\x80\x80|\xf4\x8f\xbf\xbf"
+                   "|x\xe2\x82\xac!";
+    char wrong[] =
+        "\x80|\xc1\xbf|\xc3|\xc3(|\xe0\x9f\xbf|\xed\xa0\x80|\xf0\x8f\xbf\xbf|\xf4\x90\x80\x80"
+        "|\xf5\x80\x80\x80|a\xe2\x82";
+    for (const char* text = strtok(right, "|"); text; text = strtok(NULL, "|"))
+        assert_true(base_text_is_utf8(text, strlen(text)));
+    for (const char* text = strtok(wrong, "|"); text; text = strtok(NULL, "|"))
+        assert_false(base_text_is_utf8(text, strlen(text)));
+    assert_true(base_text_is_utf8("", 0));
     assert_false(base_text_is_utf8("a\0b", 3));
     assert_false(base_text_is_utf8("\xe2\x82\xac", 2)); // what is after the end does not count
 }

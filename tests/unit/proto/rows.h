@@ -46,7 +46,7 @@ static inline void add_field(proto_layout* layout, char letter) {
 static inline void build(proto_layout* layout, const char* text, uint32_t tick_rate_hz) {
     memset(layout, 0, sizeof *layout);
     layout->tick_rate_hz = tick_rate_hz;
-    for (const char* at = text; *at; at++) {
+    for (const char* at = text; *at && *at != '|'; at++) {
         if (*at == ' ') continue;
         if (at == text || at[-1] == ' ') {
             layout->components[layout->component_count++] = (proto_row_component){
@@ -67,67 +67,28 @@ static inline void build(proto_layout* layout, const char* text, uint32_t tick_r
     proto_layout_finish(layout);
 }
 
-static const char* const texts[] = {
-    "",
-    "bbbbbbbb q",
-    "ll ll ll",
-    "q",
-    "qq",
-    "qqq",
-    "qqqq",
-    "p",
-    "r",
-    "R",
-    "vv ss",
-    "vvv sss",
-    "v s",
-    "b",
-    "e",
-    "i",
-    "u",
-    "x",
-    "X",
-    "b r qqq",
-    "u q b",
-    "u n q u",
-    "vv ss b",
-    "q q q q q",
-    "qq qq",
-    "bb ii ee",
-    "u vv ss q u",
-    "b b b b b b b b b b b b b b b b b b b b b",
-    "qlxXuebn",
-    "y",
-    "Y",
-    "yyy",
-    "YY y",
-    "u yyy yy y",
-    "yq b yy",
-    "y yyy yyy yyy vv ss",
-    "yyyyyyyyyyyyyyyyyyyy u",
-    "qqqqqqqqqqqqqqqqqqqq",
-    "q vv ss r u u e b qq qq",
-    "v s u q vv ss n",
-    "r qqq vvvv ssss b u",
+// Layouts, with | between them: the first has no component.
+static const char texts[] =
+    "|bbbbbbbb q|ll ll ll|q|qq|qqq|qqqq|p|r|R|vv ss|vvv sss|v s|b|e|i|u|x|X|b r qqq|u q b"
+    "|u n q u|vv ss b|q q q q q|qq qq|bb ii ee|u vv ss q u"
+    "|b b b b b b b b b b b b b b b b b b b b b|qlxXuebn|y|Y|yyy|YY y|u yyy yy y|yq b yy"
+    "|y yyy yyy yyy vv ss|yyyyyyyyyyyyyyyyyyyy u|qqqqqqqqqqqqqqqqqqqq|q vv ss r u u e b qq qq"
+    "|v s u q vv ss n|r qqq vvvv ssss b u"
     // Plain ones, and the limits of these: 4 fields, 16 components, 32 words, 23 bits.
-    "f fff gg",
-    "g u ggg",
-    "h u ggg",
-    "q u qqq u",
-    "qqq uu b bbbb qq n i u",
-    "qqqq q bbbb",
-    "qqqqq q bbbb",
-    "q u q b q n q i q u q u q u u",
-    "q u q b q n q i q u q u q u q u",
-    "q u q b q n q i q u q u q u q u u",
-    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqq",
-    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq",
-    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq u",
+    "|f fff gg|g u ggg|h u ggg|q u qqq u|qqq uu b bbbb qq n i u|qqqq q bbbb|qqqqq q bbbb"
+    "|q u q b q n q i q u q u q u u|q u q b q n q i q u q u q u q u"
+    "|q u q b q n q i q u q u q u q u u|qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqq"
+    "|qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq|qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq u"
     // 63, 64 and 65 fields: the encoder has a plan for PROTO_ROW_PLANNED_MAX
-    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuu",
-    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuu",
-    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuuu",
-};
+    "|qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuu"
+    "|qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuu"
+    "|qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuuu";
+
+// @return NULL: it was the last one.
+static inline const char* next_text(const char* text) {
+    const char* end = strchr(text, '|');
+    return end ? end + 1 : NULL;
+}
 
 _Static_assert(PROTO_ROW_PLANNED_MAX == 64, "the texts above are at this limit");
 _Static_assert(PROTO_PLAIN_COMPONENTS_MAX == 16 && PROTO_PLAIN_WORDS_MAX == 32 &&

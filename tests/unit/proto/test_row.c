@@ -99,9 +99,10 @@ CASE(rows_survive_coding_against_any_bases) {
     print_message("seed %u\n", (unsigned)seed);
     base_rng rng = base_rng_make(seed, 1);
     static proto_layout layout;
-    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
-        build(&layout, texts[t], 0);
-        layout.tick_rate_hz = rates[t % BASE_COUNT(rates)];
+    uint32_t number = 0;
+    for (const char* text = texts; text; text = next_text(text)) {
+        build(&layout, text, 0);
+        layout.tick_rate_hz = rates[number++ % BASE_COUNT(rates)];
         proto_layout_finish(&layout);
         for (uint32_t round = 0; round < rounds; round++) {
             uint64_t rows[STEPS][WORDS_MAX];
@@ -160,8 +161,8 @@ CASE(lines_are_exact_at_all_distances) {
 CASE(any_bits_give_a_canonical_row_or_a_failed_reader) {
     base_rng rng = test_rng(43, 1);
     static proto_layout layout;
-    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
-        build(&layout, texts[t], 60);
+    for (const char* text = texts; text; text = next_text(text)) {
+        build(&layout, text, 60);
         for (uint32_t round = 0; round < test_scaled(2000, 200); round++) {
             uint64_t rows[STEPS][WORDS_MAX], row[WORDS_MAX];
             random_rows(&layout, &rng, rows);
@@ -204,8 +205,8 @@ CASE(absent_is_the_same_six_bits_and_no_row) {
     assert_false(proto_row_read_absent(&reader)); // two bits are left
     assert_int_equal(reader.offset_bits, 6);
     static proto_layout layout;
-    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
-        build(&layout, texts[t], 60);
+    for (const char* text = texts; text; text = next_text(text)) {
+        build(&layout, text, 60);
         uint64_t base[WORDS_MAX] = {0}, row[WORDS_MAX];
         proto_row_base against = {base, base, 1, 1};
         reader = proto_bit_reader_make(data, sizeof data);

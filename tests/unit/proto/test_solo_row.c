@@ -71,8 +71,8 @@ CASE(rows_survive_solo_code) {
     static proto_layout layout;
     solo_side* sides = solo_sides();
     uint64_t sum = 0;
-    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
-        build(&layout, texts[t], 60);
+    for (const char* text = texts; text; text = next_text(text)) {
+        build(&layout, text, 60);
         for (uint32_t round = 0; round < SOLO_ROUNDS; round++) {
             uint64_t rows[STEPS][WORDS_MAX];
             random_rows(&layout, &rng, rows);
