@@ -14,65 +14,58 @@ typedef struct expected {
 
 static const expected ANSWERS[] = {
     {.verb = "status",
-     .paths =
-         "game build schema phase is_paused is_empty may_edit right tick tick_rate_hz budget_us "
-         "up_s seconds cpu_us_per_tick identity memory_bytes descriptors descriptors_max clients "
-         "clients_max clients_peak spectators spectators_max "
-         "joins "
-         "refusals drops resumes entities entities_max parts.6.name parts.0: p50_us "
-         "p99_us max_us share history: every_s p50_us p99_us : history.max_us.0 history.cpu_us.0 "
-         "history.sent_bytes.0 history.recv_bytes.0 history.clients.0 history.entities.0 "
-         "templates.0: name entities : templates_cut sent_bytes recv_bytes sent_bytes_s "
-         "recv_bytes_s dropped warnings"},
+     "game build schema phase is_paused is_empty may_edit right tick tick_rate_hz budget_us "
+     "up_s seconds cpu_us_per_tick identity memory_bytes descriptors descriptors_max clients "
+     "clients_max clients_peak spectators spectators_max joins refusals drops resumes entities "
+     "entities_max parts.6.name parts.0: p50_us p99_us max_us share history: every_s p50_us "
+     "p99_us : history.max_us.0 history.cpu_us.0 history.sent_bytes.0 history.recv_bytes.0 "
+     "history.clients.0 history.entities.0 templates.0: name entities : templates_cut "
+     "sent_bytes recv_bytes sent_bytes_s recv_bytes_s dropped warnings"},
     {.verb = "clients",
-     .paths = "tick cut clients.0: client name kind state player rtt_ms jitter_ms "
-              "loss_out_ratio loss_in_ratio sent_bytes_s rate_bytes_s rate_max_bytes_s "
-              "is_held entities waiting waiting_ticks late_inputs warnings : clients.1.client "
-              "clients.2.client"},
+     "tick cut clients.0: client name kind state player rtt_ms jitter_ms loss_out_ratio "
+     "loss_in_ratio sent_bytes_s rate_bytes_s rate_max_bytes_s is_held entities waiting "
+     "waiting_ticks late_inputs warnings : clients.1.client clients.2.client"},
     {.verb = "clients",
-     .paths = "client name kind state player rtt_ms since_s quiet_ms watches is_solo "
-              "sent_tick acked_tick sent_bytes packets_sent packets_lost state_bytes "
-              "rate_cuts rate_raises inputs_received inputs_missing inputs_skipped "
-              "inputs_late inputs_repeated inputs_settled inputs_malformed input_depth "
-              "strikes end warnings address player_id",
-     .name = "id",
-     .value = "1"},
+     "client name kind state player rtt_ms since_s quiet_ms watches is_solo sent_tick "
+     "acked_tick sent_bytes packets_sent packets_lost state_bytes rate_cuts rate_raises "
+     "inputs_received inputs_missing inputs_skipped inputs_late inputs_repeated inputs_settled "
+     "inputs_malformed input_depth strikes end warnings address player_id",
+     "id",
+     "1"},
     {.verb = "why",
-     .paths = "client entity template tick sees rule rules.0: rule answer : turn_ticks owner "
-              "team client_team groups client_groups looks_as has entered_tick changed_tick "
-              "acked_tick base_tick packets_flying waits is_repeat is_resync is_overdue "
-              "waits_since_tick priority rank waiting held newest_packet_tick components.0: "
-              "name class visible varsize waits unconfirmed",
-     .name = "id",
-     .value = "1",
-     .second = "entity",
-     .second_value = PLAYER},
+     "client entity template tick sees rule rules.0: rule answer : turn_ticks owner team "
+     "client_team groups client_groups looks_as has entered_tick changed_tick acked_tick "
+     "base_tick packets_flying waits is_repeat is_resync is_overdue waits_since_tick priority "
+     "rank waiting held newest_packet_tick components.0: name class visible varsize waits "
+     "unconfirmed",
+     "id",
+     "1",
+     "entity",
+     PLAYER},
     {.verb = "templates",
-     .paths = "cut templates.0: name id entities is_replicated is_singleton priority : "
-              "templates.0.parts.0 templates.0: file line templates.0.components.0: name type "
-              "tracked replicated interpolated rotation bits templates.0.components.1: min "
-              "step templates.0.components.0: visible integral teleport value"},
+     "cut templates.0: name id entities is_replicated is_singleton priority : "
+     "templates.0.parts.0 templates.0: file line templates.0.components.0: name type tracked "
+     "replicated interpolated rotation bits templates.0.components.1: min step "
+     "templates.0.components.0: visible integral teleport value"},
     {.verb = "components",
-     .paths = "cut components.0: name type bytes is_tag is_varsize replicated "
-              "components.0.fields.0: name kind count bits components.0: readers writers"},
+     "cut components.0: name type bytes is_tag is_varsize replicated components.0.fields.0: "
+     "name kind count bits components.0: readers writers"},
     {.verb = "systems",
-     .paths = "tick timed seconds stages.0.name stages.0.systems.0: name order wave "
-              "is_sync_point is_confined may_cut may_share every_ticks quantum reads writes "
-              "events ticks rows mean_us max_us share handlers.0: name reads writes : "
-              "handlers.0.events.0"},
-    {.verb = "options", .paths = "options.0: name value source help is_hidden"},
+     "tick timed seconds stages.0.name stages.0.systems.0: name order wave is_sync_point "
+     "is_confined may_cut may_share every_ticks quantum reads writes events ticks rows mean_us "
+     "max_us share handlers.0: name reads writes : handlers.0.events.0"},
+    {.verb = "options", "options.0: name value source help is_hidden"},
     {.verb = "query",
-     .paths = "q tick columns.0: name type : columns.1.name rows.0: entity template : "
-              "rows.0.values.1 cut",
-     .name = "q",
-     .value = "pos, ?hp"},
+     "q tick columns.0: name type : columns.1.name rows.0: entity template : rows.0.values.1 "
+     "cut",
+     "q",
+     "pos, ?hp"},
     {.verb = "entities",
-     .paths = "entity template tick is_replicated parent path children children_cut "
-              "components.0: name type tracked replicated text components.0.fields.0: name "
-              "kind value",
-     .name = "id",
-     .value = PLAYER},
-    {.verb = "log", .paths = "lines.0: n time_ms tick level layer file line text : cut next"},
+     "entity template tick is_replicated parent path children children_cut components.0: name "
+     "type tracked replicated text components.0.fields.0: name kind value",
+     "id",
+     PLAYER},
+    {.verb = "log", "lines.0: n time_ms tick level layer file line text : cut next"},
 };
 
 static void seat(viewer* self) {
