@@ -67,6 +67,7 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     ecs_tick tick = base_reader_u64(&reader);
     uint32_t kind = base_reader_u32(&reader);
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
+    if (kind != NET_LOG_KIND_ALIVE) file->quiet_looks = 0;
     const bool is_over =
         file->block.record_count > 0 && is_apart(file, tick, file->block.last_tick);
     if (is_over && !net_log_file_write_block(file)) return false;
@@ -312,7 +313,6 @@ static void* run_writer(void* context) {
     // What it writes may be late, and a tick may not. On Linux the priority is the thread's own.
     enum { LATER = 5 };
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER);
-    uint64_t next_record = 0;
     pthread_mutex_lock(&file->mutex);
     for (;;) {
         bool is_stopping = file->is_stopping;
@@ -322,8 +322,7 @@ static void* run_writer(void* context) {
         pthread_cond_signal(&file->room);
         if (is_stopping) break;
         if (file->is_stopping) continue;
-        const bool rests = file->next_record == next_record && begin_rest(file);
-        next_record = file->next_record;
+        const bool rests = ++file->quiet_looks > NET_LOG_QUIET_LOOKS && begin_rest(file);
         atomic_store(&file->is_resting, rests);
         struct timespec until = after_ms(rests ? NET_LOG_REST_MS : NET_LOG_WAKE_MS);
         pthread_cond_timedwait(&file->wake, &file->mutex, &until);

@@ -195,8 +195,9 @@ void net_log_command_reap(net_log_command* command);
 
 /// The log's thread looks at the queue so often.
 #define NET_LOG_WAKE_MS 20u
-/// And so often while none but `alive` comes: one of another kind wakes it.
+/// And so often after so many looks that found none but `alive`: another kind wakes it.
 #define NET_LOG_REST_MS 5000u
+#define NET_LOG_QUIET_LOOKS 100u
 
 /// Of the log's thread: what net_log_counters counts there. Read by the simulation's.
 typedef struct net_log_file_counts {
@@ -292,7 +293,8 @@ struct net_log_writer {
     net_log_command command;
     int wait_error;      // not 0: the disk is full; the block in the making is complete
     uint32_t wait_wakes; // until the next try
-    int segment_error;   // of the newest try to begin one
+    uint32_t quiet_looks;
+    int segment_error; // of the newest try to begin one
     bool is_stopped;
 
     net_log_file_counts counts;
