@@ -291,7 +291,7 @@ case_new_kind_rts() {
     unset SHOAL_MODULE_PATH SHOAL_LIBRARY
 }
 
-# A lobby: its bots wait in the doors, which open for nobody where no host is.
+# A lobby: its bots wait in the doors, which stay shut where no host is.
 case_new_kind_lobby() {
     run new shoal-server new lobby --kind lobby
     grep -q "| $(cat lobby/lobby.* | wc -l) |\$" "$root/games/skeleton/README.md" || fail "its lines"
@@ -327,7 +327,7 @@ lobby_with_a_host() {
         run dump shoal-replay dump "$i"
         cat dump.out >>joins.out
     done
-    has_lines joins.out '"record_version":1,"record":"01"' 2 || fail "the lobby knows nobody again"
+    has_lines joins.out '"record_version":1,"record":"01"' 2 || fail "the lobby has lost the records"
     unset SHOAL_MODULE_PATH
 }
 

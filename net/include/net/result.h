@@ -58,8 +58,8 @@ const char* net_result_text(net_result result);
 /// joined. DIFFERS is not of a session: with it a client closes the connection after a goodbye
 /// whose hash is not that of its own world (WIRE.md, "Goodbye"). EXCHANGED: the client is asked
 /// again. ELSEWHERE: a second session of its player has the place; where the player was in the
-/// match, no report has this end, since its session goes on. TRANSFERRED: it was told where
-/// (net_server_transfer).
+/// match, no report has this end, since its session goes on. TRANSFERRED: it plays on in
+/// another match (net_server_transfer).
 #define NET_END_LIST(X)                                                                            \
     X(NET_END_NONE, "none", "the session ended")                                                   \
     X(NET_END_GOODBYE, "goodbye", "the match ended")                                               \

@@ -46,7 +46,7 @@ TABLE_ROWS(a_player_learns_where_it_goes_on_and_leaves, row, 12, .seed = row + 1
         assert_true(i == 1 || seat_plays(&at->seats[i]));
     assert_null(net_client_get_transfer(at->seats[0].client));
     assert_int_equal(table_counters(at)->drops, 0);
-    assert_true(table_verify(at).ticks > 300); // where nobody is sent anywhere
+    assert_true(table_verify(at).ticks > 300); // where no player is sent
 }
 
 TABLE_CASE(a_spectator_goes_on_as_a_player_does, .seed = 3, .quiet = 1e9, .seats = 1, .watchers = 1,
@@ -57,7 +57,7 @@ TABLE_CASE(a_spectator_goes_on_as_a_player_does, .seed = 3, .quiet = 1e9, .seats
     assert_int_equal(net_client_get_end(at->seats[1].client), NET_CLIENT_END_TRANSFERRED);
 }
 
-// Its line is lost: nobody could tell it, so it stays, and it can be sent when it is back.
+// Its line is lost, so a goodbye would not come: it stays, and can be sent when it is back.
 TABLE_ROWS(a_player_who_is_away_stays, s, 7, .seed = 4, .quiet = 1e9, .seats = 1, .steps = 60) {
     table_line_for(at, 0, &DEAD_LINK, (s + 1) * TICKS_PER_SECOND);
     const uint32_t client = net_client_number(at->seats[0].client);
