@@ -98,6 +98,60 @@ END
     says components.out '^Client Entity Event Log World: of each the page has all names$'
 }
 
+# From breakout to arena by one call, in Python and in Lua: other components, other entities.
+case_a_client_in_another_language_goes_on_to_another_match() {
+    local here id
+    has_python && has_lua || { skip "no python3 or no luajit, or a sanitizer"; return; }
+    played=arena serve there --log none
+    here=$address
+    serve here --log none --control here.sock
+    SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONPATH=$root/client/python PYTHONDONTWRITEBYTECODE=1 python3 - "$address" >python.out 2>python.err <<'END' &
+import sys
+import shoal
+client = shoal.Client(sys.argv[1], name="Python", flags=shoal.BOT)
+for game in "breakout", "arena":
+    ticks = 0
+    for tick in client.play():
+        ticks += 1
+        if game == "arena" and ticks == 30:
+            print(client.end, "tank" in client.world.components(), "hits" in client.world.components(), client.player["pos"]["x"] > 0)
+            client.leave()
+    print(game, client.game, client.end, ticks > 0, flush=True)
+    if game == "breakout":
+        client.follow()
+try:
+    client.follow()
+except shoal.Error as error:
+    print(error)
+END
+    pids[python]=$!
+    SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 LUA_PATH=$root/client/lua/?.lua luajit - "$address" >lua.out 2>lua.err <<'END' &
+local shoal = require "shoal"
+local client = shoal.Client(arg[1], {name = "Lua", flags = shoal.BOT})
+for _ in client:play() do end
+local world = client.world
+print(client.game, client.ending)
+client:follow()
+local ticks = 0
+for _ in client:play() do
+    ticks = ticks + 1
+    if ticks == 30 then client:leave() end
+end
+print(client.game, client.ending, client.world:components().tank, world.count)
+END
+    pids[lua]=$!
+    for id in 1 2; do await "client $id" has_said here.err "client $id .* joined"; done
+    rest 1
+    for id in 1 2; do run_to 0 ctl shoal-ctl --socket here.sock transfer $id "$here"; done
+    ends_with 0 python lua
+    says python.out '^breakout breakout transferred True$'
+    says python.out '^none True False True$'
+    says python.out '^arena arena left True$'
+    says lua.out $'^breakout\ttransferred$'
+    says lua.out $'^arena\tleft\t'
+    stop here there
+}
+
 # The library is replaced while the game runs, then a template gets another component, then a fault.
 case_a_changed_game_is_reloaded() {
     local what=${1:-ball}
