@@ -205,15 +205,11 @@ bool net_match_restore_told(net_match* match, base_reader* bytes) {
 }
 
 void net_match_copy_told(net_match* match, const net_match* from) {
-    net_match_told* told = match->told;
-    if (!told) return;
-    net_match_effect* effects = told->effects;
-    const uint32_t capacity = told->effect_capacity;
-    *told = *from->told;
-    told->effects = effects;
-    told->effect_capacity = capacity;
-    BASE_ARRAY_RESERVE(&match->owner.allocator, told->effects, told->effect_capacity,
-                       told->effect_count);
-    for (uint32_t i = 0; i < told->effect_count; i++)
-        told->effects[i] = from->told->effects[i];
+    base_bytes bytes;
+    base_bytes_init(&bytes, match->config.allocator);
+    net_match_save_told(from, &bytes);
+    base_reader reader = base_reader_make(bytes.data, bytes.size);
+    const bool is_right = net_match_restore_told(match, &reader);
+    BASE_ASSERT(is_right);
+    base_bytes_deinit(&bytes);
 }

@@ -132,7 +132,7 @@ bool server_channel_admit(server_channel* self, uint64_t now_us, net_game_player
     }
     one->wanted_us = now_us;
     if (!one->is_answered && now_us - one->since_us < NET_RECORD_MS_MAX * MS) return false;
-    self->counters.unknown += !one->is_answered && !one->is_warned;
+    self->counters.unknown += !one->has_record && !one->is_warned;
     one->is_warned = true;
     player->has_record = one->has_record;
     player->record_version = one->version;
@@ -245,8 +245,9 @@ static bool apply_ask(server_channel* self, request* one, const json_t* json, co
     const bool has_bytes =
         read_bytes(json, "bytes", read.transfer, sizeof read.transfer, &read.transfer_bytes);
     if (error) { // asked again until its time is over, with what is known
+        read.is_answered = json_is_true(json_object_get(json, "is_final"));
         if (has_bytes) *one = read;
-        return true;
+        return has_bytes;
     }
     if (!has_bytes || !read_number(json, "version", &read.version) ||
         !read_bytes(json, "record", read.bytes, sizeof read.bytes, &read.size))

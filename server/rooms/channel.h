@@ -5,7 +5,8 @@
 /// SERVER_CHANNEL_AGAIN_MS.
 ///
 ///     {"match":ID,"ask":"SEQ","player":"N"}
-///         {"ask":"SEQ","version":"V","record":BASE64,"bytes":BASE64}, or "error" for what is kept
+///         {"ask":"SEQ","version":"V","record":BASE64,"bytes":BASE64}, or "error" for what is kept:
+///         then it is asked again, but for "is_final":true, of a host that keeps no records
 ///     {"match":ID,"keep":"SEQ","player":"N","version":"V","record":BASE64}
 ///         {"keep":"SEQ","version":"V"}, or {"keep":"SEQ","error":"conflict" or a text}
 ///     {"match":ID,"transfer":"SEQ","player":"N","to":GAME or ID,"bytes":BASE64}

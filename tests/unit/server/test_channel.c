@@ -125,6 +125,15 @@ TALK_CASE(a_join_goes_on_after_its_time_with_what_is_known) {
     assert_int_equal(server_channel_count(self->channel).unknown, 1);
 }
 
+TALK_CASE(a_join_does_not_wait_for_a_host_that_keeps_no_records) {
+    net_game_player player;
+    assert_false(admits(self, &player));
+    answer(self, "{\"ask\":\"1000001\",\"error\":\"none\",\"is_final\":true,\"bytes\":\"Z28=\"}");
+    assert_true(admits(self, &player) && !player.has_record);
+    assert_int_equal(player.transfer_bytes, 2);
+    assert_int_equal(server_channel_count(self->channel).unknown, 1);
+}
+
 TALK_CASE(answers_that_are_none_change_nothing) {
     static const char* const wrong[] = {
         "",

@@ -381,6 +381,11 @@ TABLE_CASE(what_is_said_is_in_saves, HOSTED, .is_hosted = true) {
     assert_ok(net_match_save(at->match, &again));
     assert_int_equal(again.size, save.size);
     assert_memory_equal(again.data, save.data, save.size);
+    net_match* next; // after a reload
+    assert_ok(net_match_create_from(at->match, at->module, test_reporter(), &next));
+    assert_int_equal(net_match_get_told(next)->effect_count, 3);
+    assert_string_equal(net_match_get_told(next)->values[0].value, "ice");
+    net_match_destroy(next);
     for (size_t cut = 0; cut < 700; cut++) // within values, result, effects
         assert_int_equal(net_match_restore(at->match, save.data, cut), NET_ERR_MALFORMED);
     base_bytes_deinit(&save);
