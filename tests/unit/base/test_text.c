@@ -82,6 +82,7 @@ CASE(utf8_is_whole_characters_without_a_nul) {
     assert_true(base_text_is_utf8("", 0));
     assert_false(base_text_is_utf8("a\0b", 3));
     assert_false(base_text_is_utf8("\xe2\x82\xac", 2)); // what is after the end does not count
+    assert_int_equal(base_text_character("\xe2\x82\xac", 2), 0);
 }
 
 CASE(a_format_is_cut_and_terminated) {
