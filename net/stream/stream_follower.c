@@ -14,6 +14,9 @@
 #define PING_US (NET_STREAM_PING_MS * MS)
 #define PING_ANSWER_US (NET_STREAM_PING_ANSWER_MS * MS)
 #define PING_LOST_US (1000 * MS)
+#define PING_REST_US (NET_STREAM_PING_REST_MS * MS)
+#define QUIET_US_MIN (20 * MS)
+#define QUIET_US_MAX (150 * MS) // nothing came: a server that waits says so more often
 #define READ_AGAIN_US (20 * MS) // after a gap; of several in vain each waits twice as long
 #define READ_DOUBLED_MAX 5u
 #define READ_LOST_US (500 * MS) // the broker has more, and nothing comes
@@ -46,6 +49,8 @@ struct net_stream_follower {
     uint32_t vain_reads; // in a row that did not give the next message
     uint64_t read_due_us;
     uint64_t came_us; // the newest message, or the begin of the newest read
+    uint64_t gap_us;  // between two messages, a mean of the newest ones
+    bool rests;       // pings do, while messages come
 
     uint64_t ping_us;   // when it was asked
     uint64_t good_us;   // when the newest one was asked that counts
@@ -103,6 +108,8 @@ static bool read_message(net_stream_follower* self, const net_broker_answer* ans
 
 static void take_message(net_stream_follower* self, const net_broker_answer* answer,
                          uint64_t now_us) {
+    const uint64_t gap_us = now_us - self->came_us;
+    self->gap_us = (7 * self->gap_us + (gap_us < QUIET_US_MAX ? gap_us : QUIET_US_MAX)) / 8;
     self->came_us = now_us;
     self->vain_reads = 0;
     self->sequence = answer->sequence;
@@ -227,9 +234,22 @@ static void take_ping(net_stream_follower* self, const net_broker_answer* answer
     if (is_stuck && !self->must_read) read_again(self, now_us);
 }
 
+// A server that is alive sends something in each gap, which says more than an answered ping.
+// @return when the next ping is due because nothing came; 0: pings do not rest.
+static uint64_t quiet_from_us(const net_stream_follower* self) {
+    const uint64_t usual_us = self->gap_us + self->gap_us / 2;
+    const uint64_t quiet_us = usual_us < QUIET_US_MIN   ? QUIET_US_MIN
+                              : usual_us > QUIET_US_MAX ? QUIET_US_MAX
+                                                        : usual_us;
+    const bool rests = self->rests && self->info.position.sequence > 0 &&
+                       self->info.lag_messages == 0 && !self->must_read && self->late_us == 0;
+    return rests ? self->came_us + quiet_us : 0;
+}
+
 static void ping(net_stream_follower* self, uint64_t now_us) {
     if (self->ping_request > 0 && now_us - self->ping_us < PING_LOST_US) return;
-    if (self->ping_us > 0 && now_us - self->ping_us < PING_US) return;
+    const uint64_t rest_us = now_us < quiet_from_us(self) ? PING_REST_US : PING_US;
+    if (self->ping_us > 0 && now_us - self->ping_us < rest_us) return;
     if (self->ping_request > 0) note_away(self, now_us);
     self->ping_request = ++self->request;
     self->ping_us = now_us;
@@ -307,8 +327,10 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
         self->broker.read(self->broker.context, self->request, self->info.position.sequence + 1);
     }
     ping(self, now_us);
-    return self->must_read && self->read_due_us < now_us + PING_US ? self->read_due_us
-                                                                   : now_us + PING_US;
+    const uint64_t quiet_us = quiet_from_us(self);
+    const uint64_t due_us =
+        quiet_us > now_us && quiet_us < now_us + PING_US ? quiet_us : now_us + PING_US;
+    return self->must_read && self->read_due_us < due_us ? self->read_due_us : due_us;
 }
 
 net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uint8_t** data,
@@ -341,6 +363,10 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uin
         count_lag(self);
     }
     return NET_LOG_FEED_RECORD;
+}
+
+void net_stream_follower_rest(net_stream_follower* follower) {
+    follower->rests = true;
 }
 
 void net_stream_follower_restart_silence(net_stream_follower* follower) {

@@ -307,6 +307,8 @@ typedef struct net_stream_follower net_stream_follower;
 
 /// Asked so often while nothing comes: does the broker answer, and is there anything new?
 #define NET_STREAM_PING_MS 50u
+/// And so often while messages come, of one that rests.
+#define NET_STREAM_PING_REST_MS 1000u
 /// An answer that takes longer does not count as one.
 #define NET_STREAM_PING_ANSWER_MS 150u
 
@@ -347,6 +349,9 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* follower, const
 /// The packed Header of the log, out of message 1; lives as long as the follower. @return NULL: it
 /// did not come yet.
 const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size);
+/// It asks seldom while messages come: a standby needs silence alone, and where the stream ends is
+/// known to it once a second.
+void net_stream_follower_rest(net_stream_follower* follower);
 /// Count silence_us from 0 again: a claim was refused, so another server, or a full broker, is the
 /// reason of the silence.
 void net_stream_follower_restart_silence(net_stream_follower* follower);
