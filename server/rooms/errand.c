@@ -81,7 +81,7 @@ void server_errands_seated(server_host* host, const server_join* join) {
     server_peers_send(host->errands->peers, "shoal.seated", 0, text, strlen(text));
 }
 
-static void learn(server_errands* self, const server_peer_message* message) {
+static void learn_seats(server_errands* self, const server_peer_message* message) {
     char text[64];
     uint64_t name, words[2];
     if (!base_text_format(text, sizeof text, "%.*s", (int)message->size, message->text) ||
@@ -116,8 +116,8 @@ static uint32_t choose_limit(const server_host* host, const server_errand* erran
     return errand->tries < TRIES_MAX ? (uint32_t)mean : UINT32_MAX;
 }
 
-static void ask(server_host* host, server_errand* errand, const server_join* join,
-                const char* subject, const void* body, size_t size) {
+static void ask_hosts(server_host* host, server_errand* errand, const server_join* join,
+                      const char* subject, const void* body, size_t size) {
     server_errands* self = host->errands;
     base_bytes text;
     char head[24];
@@ -155,7 +155,7 @@ bool server_errand_next(server_host* host, server_errand* self, server_join* joi
             (void)base_text_format(subject, sizeof subject, "shoal.%s.%.32s",
                                    step == ERRAND_FILL ? "fill" : "join", join->game);
         self->until_us = now_us + (step == ERRAND_FIND ? SERVER_ERRAND_LIST_MS * MS : ANSWER_US);
-        ask(host, self, join, subject, body, size);
+        ask_hosts(host, self, join, subject, body, size);
         return true;
     }
     self->number = 0;
@@ -216,14 +216,14 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
 
 // ---- what comes
 
-static void handle(server_host* host, const server_peer_message* message) {
+static void handle_message(server_host* host, const server_peer_message* message) {
     server_errands* self = host->errands;
     const char* word = strchr(message->subject, '.');
     if (!word)
         server_door_answered(host, message->number, message->is_nobody ? NULL : message->text,
                              message->size);
     else if (strcmp(word, ".seated") == 0)
-        learn(self, message);
+        learn_seats(self, message);
     else if (strcmp(word, ".list") == 0)
         server_door_list(host, message->reply);
     else if (strcmp(word, ".find") == 0)
@@ -271,7 +271,7 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
     self->is_up = server_peers_pass(self->peers);
     say_connection(host, now_us);
     while (server_peers_take(self->peers, &message))
-        handle(host, &message);
+        handle_message(host, &message);
 }
 
 static void peers_ready(void* owner, uint32_t events) {

@@ -96,7 +96,7 @@ BASE_MUST_USE int server_door_open(server_host* host);
 /// @return when it has to be called again.
 uint64_t server_door_pass(server_host* host, uint64_t now_us);
 void server_door_close(server_host* host);
-/// An answer of another host came; NULL: nobody listens.
+/// An answer of another host came; NULL: no host listens.
 void server_door_answered(server_host* host, uint64_t number, const char* text, size_t size);
 /// Another host asks for a seat, "SEATS\n{...}".
 void server_door_asked(server_host* host, const char* reply, server_reach reach, const char* text,

@@ -15,7 +15,7 @@ typedef struct server_peers server_peers;
 /// What came, borrowed until the next one.
 typedef struct server_peer_message {
     const char* subject; ///< "shoal.join.GAME"; "": an answer
-    const char* reply;   ///< of a question: where the answer goes; "": nobody waits for one
+    const char* reply;   ///< of a question: where the answer goes; "": none is wanted
     uint64_t number;     ///< of an answer: that of the question
     bool is_nobody;      ///< of an answer: no host listens to this subject now
     const char* text;    ///< no NUL at its end

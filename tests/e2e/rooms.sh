@@ -524,6 +524,76 @@ case_a_match_that_writes_to_too_much_memory_ends() {
     stop next
 }
 
+# fleet_host NAME: one of a fleet at $nats, with two matches; $url gets its address.
+fleet_host() {
+    mkdir -p "$1"
+    block='spare = 0' conf "fleet = $nats" 'drain = 0'
+    sed -i "s|^folder = .*|folder = $1/run|; s|^store = .*|store = sqlite:$1/players.db|; s/most = 40/most = 2/" host.conf
+    host "$1"
+}
+fleet_has() { # N: hosts that answer each other
+    ask '/v1/matches?fleet'
+    [ "$(grep -o '"match":' answer.json | wc -l)" = "$1" ]
+}
+case_hosts_of_a_fleet_share_joins() {
+    is_here || return 0
+    broker -1
+    local a b c i of_one
+    fleet_host one && a=$url
+    fleet_host two && b=$url
+    fleet_host three && c=$url
+    # One host is asked. A match is filled before another one is started, then all hosts have some.
+    for i in 1 2 3 4 5 6 7 8 9; do
+        url=$a join "player$i" "\"request\":\"r$i\""
+        echo "$match" >>seats.txt
+        [ $i != 1 ] || of_one=$match
+    done
+    [ "$(sort seats.txt | uniq -c | awk '{ print $1 }' | xargs)" = "3 3 3" ] || fail "seats: $(sort seats.txt | uniq -c)"
+    for url in "$a" "$b" "$c"; do
+        asks 200 /v1/matches
+        [ "$(grep -o '"match":' answer.json | wc -l)" = 1 ] || fail "$url has $(cat answer.json)"
+    done
+    await "the list of all" fleet_has 3
+    says answer.json '"page":"http://127.0.0.1:[0-9]*/m/[0-9a-f]*/"'
+    ! grep -q '"pid":.*"pid":' answer.json || fail "processes of other hosts are shown"
+    # Who asks again gets the seat that he has, from any host.
+    for url in "$b" "$c" "$a"; do
+        asks 200 /v1/join '{"game":"breakout","request":"r1"}'
+        [ "$(field match)/$(field taken)" = "$of_one/3" ] || fail "a retry has another seat: $(cat answer.json)"
+    done
+    [[ $(field page) = http://127.0.0.1:*/m/$of_one/play#join=* ]] || fail "the page: $(field page)"
+    (umask 077 && field token >last.token) && address=$(field address)
+    plays last
+    # A party and a private match are one match, at any host.
+    for url in "$a" "$b" "$c"; do
+        asks 200 /v1/join '{"game":"breakout","party":"p","party_seats":3}'
+        echo "$(field match)" >>party.txt
+    done
+    [ "$(sort -u party.txt | wc -l)" = 1 ] || fail "a party has matches: $(cat party.txt)"
+    for url in "$c" "$a"; do
+        asks 200 /v1/join '{"game":"breakout","filter":{"code":"x"}}'
+        echo "$(field match)" >>code.txt
+    done
+    [ "$(sort -u code.txt | wc -l)" = 1 ] || fail "a code has matches: $(cat code.txt)"
+    url=$b && asks 200 /v1/join "{\"game\":\"breakout\",\"match\":\"$(head -n 1 code.txt)\"}"
+    asks 404 /v1/join '{"game":"breakout","match":"0123456789abcdef"}'
+    # Without the broker a host is alone; it comes again.
+    kill_broker
+    asks 200 /v1/join '{"game":"breakout","request":"alone"}'
+    await "the warning" has_said two.err "the fleet's broker is away"
+    asks 200 /v1/matches?fleet
+    broker "$port"
+    await "the broker again" has_said two.err "the fleet's broker is back"
+    # A host that dies is asked no more.
+    slay three
+    for url in "$a" "$b"; do
+        ask /v1/join '{"game":"breakout","request":"late"}'
+        [ "$status" = 200 ] || [ "$status" = 409 ] || fail "a join after the death of a host: $(cat answer.json)"
+    done
+    stop one two
+    ended last
+}
+
 # What server/rooms/README.md tells to write and to run, but for ports and the name.
 case_the_page_of_the_host_is_right() {
     local page=$here/../../server/rooms/README.md

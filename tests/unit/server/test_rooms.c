@@ -77,6 +77,28 @@ HOUSE_CASE(players_fill_one_match_before_another_is_planned) {
     assert_int_equal(ask(self, (server_join){0}), SERVER_JOIN_FULL);
 }
 
+HOUSE_CASE(a_join_looks_as_far_as_it_reaches) {
+    const server_room_game* game = &self->rooms->games[0];
+    const server_join_end full = SERVER_JOIN_FULL;
+    assert_int_equal(ask(self, (server_join){.reach = SERVER_REACH_FILL}), full);
+    assert_false(server_rooms_have(self->rooms, game, SERVER_REACH_FILL, self->now_us));
+    assert_true(server_rooms_have(self->rooms, game, SERVER_REACH_ANY, self->now_us));
+    (void)seat_of(self, (server_join){.request = "a", .party = "p"});
+    assert_int_equal(ask(self, (server_join){.reach = SERVER_REACH_OWN}), full);
+    assert_int_equal(ask(self, (server_join){.request = "a", .reach = SERVER_REACH_OWN}),
+                     SERVER_JOIN_SEATED);
+    assert_int_equal(server_rooms_seats(self->rooms), 1);
+    (void)seat_of(self, (server_join){.party = "p", .reach = SERVER_REACH_OWN});
+    (void)seat_of(self, (server_join){.reach = SERVER_REACH_FILL});
+    assert_int_equal(self->rooms->count, 1);
+    assert_int_equal(ask(self, (server_join){.reach = SERVER_REACH_FILL}), full);
+    const server_join named = {.game = "pong", .match = self->rooms->rooms[0]->id};
+    assert_ptr_equal(server_rooms_look(self->rooms, &named), self->rooms->rooms[0]);
+    for (uint32_t i = 0; i < 3; i++)
+        (void)seat_of(self, (server_join){0});
+    assert_false(server_rooms_have(self->rooms, game, SERVER_REACH_ANY, self->now_us));
+}
+
 HOUSE_CASE(the_same_request_gets_the_same_seat) {
     const uint64_t player = seat_of(self, (server_join){.request = "r1"});
     const server_room* room = self->room;
