@@ -82,7 +82,7 @@ static void room_answer_ask(const server_room* room, const server_store_order* o
     base_bytes_init(&json, NULL);
     base_json_write(&json, "{ask='%ju'", order->number);
     if (why)
-        base_json_write(&json, "error=%s", why);
+        base_json_write(&json, "error=%s is_final=%i", why, !room->host->store);
     else
         base_json_write(&json, "version='%ju' record=%s", known->version,
                         print_bytes(record, sizeof record, known->bytes, known->size));
