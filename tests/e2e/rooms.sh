@@ -524,11 +524,11 @@ case_a_match_that_writes_to_too_much_memory_ends() {
     stop next
 }
 
-# fleet_host NAME: one of a fleet at $nats, with two matches; $url gets its address.
+# fleet_host NAME: one of a fleet at $nats, with three matches; $url gets its address.
 fleet_host() {
     mkdir -p "$1"
     block='spare = 0' conf "fleet = $nats" 'drain = 0'
-    sed -i "s|^folder = .*|folder = $1/run|; s|^store = .*|store = sqlite:$1/players.db|; s/most = 40/most = 2/" host.conf
+    sed -i "s|^folder = .*|folder = $1/run|; s|^store = .*|store = sqlite:$1/players.db|; s/most = 40/most = 3/" host.conf
     host "$1"
 }
 fleet_has() { # N: hosts that answer each other
