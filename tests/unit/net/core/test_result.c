@@ -28,13 +28,13 @@ CASE(a_number_that_is_no_result_is_named_as_such) {
 }
 
 CASE(every_end_of_a_session_has_its_own_word_and_its_own_text) {
-    for (net_end a = NET_END_NONE; a <= NET_END_ELSEWHERE; a++)
+    for (net_end a = NET_END_NONE; a < NET_END_COUNT; a++)
         for (net_end b = NET_END_NONE; b < a; b++) {
             assert_string_not_equal(net_end_name(a), net_end_name(b));
             assert_string_not_equal(net_end_text(a), net_end_text(b));
         }
     assert_string_equal(net_end_name(NET_END_GOODBYE), "goodbye");
-    assert_string_equal(net_end_name((net_end)(NET_END_ELSEWHERE + 1)), "none");
+    assert_string_equal(net_end_name((net_end)NET_END_COUNT), "none");
 }
 
 CASE(every_reason_has_a_name_of_its_own) {
