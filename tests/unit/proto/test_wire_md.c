@@ -326,7 +326,7 @@ static bool is_row(const char* digits, uint32_t count, uint32_t free_room, const
             const char digit[] = {digits[i], 0};
             uint32_t reversed = 0;
             if (strtoul(digit, NULL, 16) != length) continue;
-            if (length > 0) place -= 4096 >> length;
+            if (length > 0) place -= 4096u >> length;
             for (uint32_t bit = 0; bit < length; bit++)
                 reversed |= (place >> (11 - bit) & 1) << bit;
             if (codes[i] != (reversed << 4 | length)) return false;
