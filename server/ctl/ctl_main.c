@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 80 };
+enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 84 };
 
 typedef struct ctl_config {
     const char* socket;
