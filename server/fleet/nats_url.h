@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// "nats://HOST[:PORT],HOST/SHOAL_<identity>?replicas=3&hours=24&ca=FILE&creds=FILE", or with tls://.
+/// "nats://HOST[:PORT],HOST/SHOAL_<identity>?replicas=3&hours=24&ca=FILE&creds=FILE", or tls://.
 #pragma once
 
 #include "base/macros.h"

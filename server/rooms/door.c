@@ -15,11 +15,9 @@
 #include <jansson.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "rooms_page.h"
@@ -163,88 +161,34 @@ static server_knock visit_knock(const visit* self, knock_texts texts) {
 
 // ---- a join
 
-// Transfers name this host as the newest request did.
+// Transfers name this host as the newest request did; a join of another host has no name.
 static void note_name(const visit* self) {
+    server_host* host = self->host;
     char scheme[8] = "";
-    (void)visit_header(self, "Host", self->host->asked, sizeof self->host->asked);
+    if (self->reply[0]) {
+        const char* page = server_errands_page(host);
+        (void)base_text_copy(host->asked, sizeof host->asked, strstr(page, "://") + 3);
+        host->is_asked_by_https = strncmp(page, "https:", 6) == 0;
+        return;
+    }
+    (void)visit_header(self, "Host", host->asked, sizeof host->asked);
     (void)visit_header(self, "X-Forwarded-Proto", scheme, sizeof scheme);
-    self->host->is_asked_by_https = strcmp(scheme, "https") == 0;
+    host->is_asked_by_https = strcmp(scheme, "https") == 0;
 }
 
 static void send_seat(visit* self, const server_room* room, bool is_player) {
-    char address[2 * SERVER_HOST_BYTES_MAX], token[NET_TOKEN_TEXT_BYTES];
-    char page[SERVER_HOST_BYTES_MAX + NET_TOKEN_TEXT_BYTES + 64] = "";
     base_bytes json;
-    note_name(self); // it may have waited
-    server_room_print_address(room, address, sizeof address);
-    if (!server_room_make_token(room, self->player, token)) {
-        visit_refuse(self, 503, "no token can be made");
-        return;
-    }
-    if (is_player) server_room_print_page(room, page, sizeof page);
-    const size_t size = strlen(page);
-    if (is_player) (void)base_text_format(page + size, sizeof page - size, "#join=%s", token);
     base_bytes_init(&json, NULL);
-    base_json_write(&json, "{match=%s address=%s token=%s page=%s expires_s=%u seats=%u taken=%u}",
-                    room->id, address, token, page, SERVER_ROOM_SEAT_S, room->game.seats,
-                    room->seat_count);
-    visit_send(self, 200, NULL, json.data, json.size);
-    explicit_bzero(token, sizeof token);
-    base_bytes_deinit(&json);
-}
-
-static bool read_filter(json_t* filter, server_join* join) {
-    const char* key;
-    json_t* value;
-    if (filter && !json_is_object(filter)) return false;
-    json_object_foreach(filter, key, value) {
-        const char* text = json_string_value(value);
-        server_room_value* row = &join->values[join->value_count];
-        if (join->value_count++ == SERVER_ROOM_VALUES_MAX || !text || !key[0] ||
-            strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(key) ||
-            !base_text_copy(row->key, sizeof row->key, key) ||
-            !base_text_copy(row->value, sizeof row->value, text))
-            return false;
+    note_name(self); // it may have waited
+    base_json_write(&json, "{");
+    if (server_room_put_seat(&json, room, self->player, is_player ? "#join=" : NULL)) {
+        base_json_write(&json, "expires_s=%u seats=%u taken=%u}", SERVER_ROOM_SEAT_S,
+                        room->game.seats, room->seat_count);
+        visit_send(self, 200, NULL, json.data, json.size);
+    } else {
+        visit_refuse(self, 503, "no token can be made");
     }
-    return true;
-}
-
-const char* server_join_read(json_t* body, server_join* join) {
-    const char* player = NULL;
-    json_t* filter = NULL;
-    int members = 1;
-    if (json_unpack(body, "{s:s s?s s?s s?s s?s s?i s?o}", "game", &join->game, "request",
-                    &join->request, "party", &join->party, "match", &join->match, "player", &player,
-                    "party_seats", &members, "filter", &filter) != 0)
-        return "an object needs game, and may have request, party, match, player as texts, "
-               "party_seats as a number, filter as an object";
-    if ((join->request && strlen(join->request) >= SERVER_ROOM_WORD_BYTES) ||
-        (join->party && strlen(join->party) >= SERVER_ROOM_WORD_BYTES))
-        return "request and party have at most 64 bytes";
-    if (members < 1 || members > (int)SERVER_ROOM_SEATS_MAX)
-        return "party_seats needs a number from 1 to 4095";
-    if (!read_filter(filter, join))
-        return "filter needs at most 16 texts of 64 bytes, their keys of a-z, 0-9 and _";
-    if (player && (!base_text_parse_u64(player, &join->player) || join->player == 0))
-        return "player needs a number as a text";
-    join->party_seats = (uint32_t)members;
-    return NULL;
-}
-
-static const struct {
-    int status;
-    const char *name, *text;
-} ends[SERVER_JOIN_END_COUNT] = {
-    [SERVER_JOIN_SEATED] = {200, "seated", NULL},
-    [SERVER_JOIN_NO_GAME] = {404, "no_game", "there is no such game"},
-    [SERVER_JOIN_NO_MATCH] = {404, "no_match", "there is no such match of this game"},
-    [SERVER_JOIN_OVER] = {410, "over", "this match has ended"},
-    [SERVER_JOIN_FULL] = {409, "full", "no seat is free, and no further match may be started"},
-    [SERVER_JOIN_FAILS] = {503, "fails", "its matches cannot be started now: see the host's lines"},
-};
-
-const char* server_join_end_text(server_join_end end) {
-    return ends[end].text;
+    base_bytes_deinit(&json);
 }
 
 static void visit_answer_join(visit* self) {
@@ -267,7 +211,7 @@ static bool seat_player(visit* self, const server_join* join) {
         return false;
     host->joins[end]++;
     if (end != SERVER_JOIN_SEATED) {
-        visit_refuse(self, ends[end].status, ends[end].text);
+        visit_refuse(self, server_join_ends[end].status, server_join_ends[end].text);
         return true;
     }
     server_errands_seated(host, join);
@@ -380,127 +324,32 @@ static void watch_match(visit* self, server_right right) {
 
 // ---- lists
 
-// `page`: URL of this host, for another one's list; NULL: its own.
-static void put_room(base_bytes* json, const server_room* room, bool is_operator,
-                     const char* page) {
-    const uint32_t players = server_room_players(room);
-    base_json_write(json,
-                    "{match=%s game=%s address=%s players=%u held=%u seats=%u state=%s values={",
-                    room->id, room->game.name, room->address, players, room->seat_count - players,
-                    room->game.seats, server_room_state_name(room));
-    for (uint32_t i = 0; i < room->value_count; i++)
-        base_json_write(json, "%s=%s", room->values[i].key, room->values[i].value);
-    base_json_write(json, "}");
-    if (page) {
-        char url[SERVER_HOST_BYTES_MAX + 32];
-        (void)base_text_format(url, sizeof url, "%s/m/%s/", page, room->id);
-        base_json_write(json, "page=%s", url);
-    }
-    if (is_operator)
-        base_json_write(json, "pid=%ju module=%s resumes=%u why=%s http=%s token=%s", room->pid,
-                        room->game.module, room->resumes, room->why, room->http,
-                        room->tokens[SERVER_OPERATOR]);
-    base_json_write(json, "}");
-}
-
-static bool is_shown(const server_room* room) {
-    return room->state < SERVER_ROOM_LEAVING && !server_room_find_value(room, SERVER_ROOM_PRIVATE);
-}
-
-// Who is no operator gets matches that run and are not private, without processes and inspectors.
-static void put_matches(base_bytes* json, const visit* self, server_right right) {
-    const server_rooms* rooms = self->host->rooms;
-    const bool is_operator = right == SERVER_OPERATOR;
-    base_json_write(json, "{matches=[");
-    for (uint32_t i = 0; i < rooms->count; i++) {
-        const server_room* room = rooms->rooms[i];
-        if (is_operator || is_shown(room)) put_room(json, room, is_operator, NULL);
-    }
-    if (self->state == VISIT_ASKS) { // a list has no body: here are those of others
-        const uint8_t* others = self->in.data + self->head_bytes;
-        const bool is_first = json->data[json->size - 1] == '[';
-        if (self->in.size > self->head_bytes)
-            base_bytes_write(json, others + is_first, self->in.size - self->head_bytes - is_first);
-    }
-    base_json_write(json, "] games=[");
-    for (uint32_t i = 0; i < rooms->game_count; i++)
-        if (!rooms->games[i].is_gone)
-            base_json_write(json, "{game=%s seats=%u most=%u spare=%u}", rooms->games[i].name,
-                            rooms->games[i].seats, rooms->games[i].most, rooms->games[i].spare);
-    base_json_write(json, "] open=%i}", self->host->conf.is_open);
-}
-
-// Matches in a state, or with state NULL players.
-static uint32_t count_of(const server_rooms* rooms, const char* game, const char* state) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < rooms->count; i++) {
-        const server_room* room = rooms->rooms[i];
-        if (strcmp(room->game.name, game) != 0) continue;
-        count +=
-            !state ? server_room_players(room) : strcmp(server_room_state_name(room), state) == 0;
-    }
-    return count;
-}
-
-static void put_metrics(base_bytes* text, const visit* self, server_right right) {
-    static const char* const states[] = {"open", "full", "resuming", "ended"};
-    const server_host* host = self->host;
-    (void)right;
-    base_json_put(text, "# TYPE shoal_host_matches gauge\n# TYPE shoal_host_players gauge\n");
-    for (uint32_t i = 0; i < host->rooms->game_count; i++) {
-        const char* game = host->rooms->games[i].name;
-        for (size_t k = 0; k < BASE_COUNT(states); k++)
-            base_json_put(text, "shoal_host_matches{game=\"%s\",state=\"%s\"} %" PRIu32 "\n", game,
-                          states[k], count_of(host->rooms, game, states[k]));
-        base_json_put(text, "shoal_host_players{game=\"%s\"} %" PRIu32 "\n", game,
-                      count_of(host->rooms, game, NULL));
-    }
-    base_json_put(text, "# TYPE shoal_host_joins_total counter\n");
-    for (size_t i = 0; i < SERVER_JOIN_END_COUNT; i++)
-        base_json_put(text, "shoal_host_joins_total{result=\"%s\"} %" PRIu64 "\n", ends[i].name,
-                      host->joins[i]);
-    base_json_put(text, "shoal_host_joins_total{result=\"too_many\"} %" PRIu64 "\n", host->refused);
-    base_json_put(text,
-                  "# TYPE shoal_host_matches_total counter\n"
-                  "shoal_host_matches_total{event=\"started\"} %" PRIu64 "\n"
-                  "shoal_host_matches_total{event=\"crashed\"} %" PRIu64 "\n"
-                  "shoal_host_matches_total{event=\"hung\"} %" PRIu64 "\n",
-                  host->starts, host->crashes, host->hangs);
-    base_json_put(text, "# TYPE shoal_host_records_total counter\n");
-    for (size_t i = 0; i <= SERVER_STORE_END_COUNT; i++)
-        base_json_put(text, "shoal_host_records_total{result=\"%s\"} %" PRIu64 "\n",
-                      (const char* const[]){"done", "conflict", "away", "too_many"}[i],
-                      host->orders[i]);
-    base_json_put(text,
-                  "# TYPE shoal_host_results_total counter\n"
-                  "shoal_host_results_total %" PRIu64 "\n"
-                  "# TYPE shoal_host_malformed_total counter\n"
-                  "shoal_host_malformed_total %" PRIu64 "\n",
-                  host->results_kept, host->malformed);
-}
-
-// Prometheus' HTTP service discovery: each match, scraped by this host.
-static void put_targets(base_bytes* json, const visit* self, server_right right) {
-    char asked[SERVER_HOST_BYTES_MAX] = "", path[64];
-    (void)right;
-    (void)visit_header(self, "Host", asked, sizeof asked);
-    base_json_write(json, "[");
-    for (uint32_t i = 0; i < self->host->rooms->count; i++) {
-        const server_room* room = self->host->rooms->rooms[i];
-        if (room->state != SERVER_ROOM_RUNNING) continue;
-        (void)base_text_format(path, sizeof path, "/m/%s/metrics", room->id);
-        base_json_write(json, "{targets=[%s] labels={__metrics_path__=%s game=%s match=%s}}", asked,
-                        path, room->game.name, room->id);
-    }
-    base_json_write(json, "]");
-}
-
+// A list has no body: at its place are the rows of other hosts.
 static void visit_answer_list(visit* self) {
-    base_bytes text;
-    base_bytes_init(&text, NULL);
-    put_matches(&text, self, self->right);
-    visit_send(self, 200, NULL, text.data, text.size);
-    base_bytes_deinit(&text);
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    server_forms_put_matches(&json, self->host, self->right, self->in.data + self->head_bytes,
+                             self->in.size - self->head_bytes);
+    visit_send(self, 200, NULL, json.data, json.size);
+    base_bytes_deinit(&json);
+}
+
+static void list_matches(visit* self, server_right right) {
+    static const char fleet[] = "GET /v1/matches?fleet";
+    const bool is_of_fleet = server_errands_are_up(self->host) &&
+                             strncmp((const char*)self->in.data, fleet, sizeof fleet - 1) == 0;
+    self->right = right;
+    self->in.size = self->head_bytes;
+    if (!is_of_fleet) {
+        visit_answer_list(self);
+        return;
+    }
+    self->room[0] = '*';
+    self->state = VISIT_ASKS;
+    self->until_us = UINT64_MAX;
+    self->host->waiting_count++;
+    self->errand.number = server_errands_list(self->host);
+    self->errand.until_us = net_loop_now_us() + SERVER_ERRAND_LIST_MS * UINT64_C(1000);
 }
 
 // ---- other hosts
@@ -527,74 +376,12 @@ void server_door_answered(server_host* host, uint64_t number, const char* text, 
     if (self->state == VISIT_ANSWERS) visit_run(self, false);
 }
 
-// @return the body of the question; its texts are borrowed by the join. NULL: it has another form.
-static json_t* read_question(const char* text, size_t size, uint32_t* seats, server_join* join) {
-    uint64_t number = 0;
-    char head[24];
-    const char* end = size > 0 ? memchr(text, '\n', size) : NULL;
-    if (!end || !base_text_format(head, sizeof head, "%.*s", (int)(end - text), text) ||
-        !base_text_parse_u64(head, &number))
-        return NULL;
-    json_t* json =
-        json_loadb(end + 1, size - (size_t)(end + 1 - text), JSON_REJECT_DUPLICATES, NULL);
-    *seats = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
-    if (json && !server_join_read(json, join)) return json;
-    json_decref(json);
-    return NULL;
-}
-
-void server_door_find(server_host* host, uint64_t name, const char* reply, const char* text,
-                      size_t size) {
-    server_join join = {0};
-    uint32_t seats;
-    char answer[24];
-    json_t* json = read_question(text, size, &seats, &join);
-    (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", name);
-    if (json && server_rooms_look(host->rooms, &join))
-        server_errands_answer(host, reply, answer, strlen(answer));
-    json_decref(json);
-}
-
-void server_door_asked(server_host* host, const char* reply, server_reach reach, const char* text,
-                       size_t size) {
+void server_door_asked(server_host* host, const char* reply, const server_join* join) {
     static const net_address nowhere = {0};
-    server_join join = {.reach = reach};
-    uint32_t seats;
-    json_t* json = read_question(text, size, &seats, &join);
-    const char* page = strstr(server_errands_page(host), "://");
-    if (!json || host->is_ending || !reply[0] ||
-        (reach == SERVER_REACH_ANY && server_rooms_seats(host->rooms) > seats)) {
-        server_errands_answer_join(host, reply, 421, "", 0);
-    } else {
-        visit* self = visit_open(host, -1, &nowhere);
-        (void)base_text_copy(self->reply, sizeof self->reply, reply);
-        write_text(&self->in, "POST /v1/join HTTP/1.1\r\nHost: ");
-        write_text(&self->in, page + 3);
-        write_text(&self->in, "\r\nX-Forwarded-Proto: ");
-        base_bytes_write(&self->in, server_errands_page(host),
-                         (size_t)(page - server_errands_page(host)));
-        base_bytes_write(&self->in, "\r\n", 3);
-        (void)seat_player(self, &join);
-        if (self->state == VISIT_ANSWERS) visit_close(self);
-    }
-    json_decref(json);
-}
-
-void server_door_list(server_host* host, const char* reply) {
-    enum { PIECE = 200000 }; // below what a broker takes
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "[");
-    for (uint32_t i = 0; i < host->rooms->count; i++) {
-        if (is_shown(host->rooms->rooms[i]))
-            put_room(&json, host->rooms->rooms[i], false, server_errands_page(host));
-        if (json.size < PIECE && i + 1 < host->rooms->count) continue;
-        base_json_write(&json, "]");
-        server_errands_answer(host, reply, json.data, json.size);
-        base_bytes_clear(&json);
-        base_json_write(&json, "[");
-    }
-    base_bytes_deinit(&json);
+    visit* self = visit_open(host, -1, &nowhere);
+    (void)base_text_copy(self->reply, sizeof self->reply, reply);
+    (void)seat_player(self, join);
+    if (self->state == VISIT_ANSWERS) visit_close(self);
 }
 
 // ---- requests
@@ -603,25 +390,21 @@ static const struct {
     const char* request;
     bool is_public; // an open host wants no token
     void (*answer)(visit* visit, server_right right);
-    void (*put)(base_bytes* text, const visit* visit, server_right right);
+    void (*put)(base_bytes* text, const server_host* host);
     const char* type;
 } routes[] = {
     {"POST /v1/join", true, join_match, NULL, NULL},
     {"POST /v1/watch", true, watch_match, NULL, NULL},
-    {"GET /v1/matches", true, NULL, put_matches, NULL},
-    {"GET /v1/targets", false, NULL, put_targets, NULL},
-    {"GET /metrics", false, NULL, put_metrics, "text/plain; version=0.0.4; charset=utf-8"},
+    {"GET /v1/matches", true, list_matches, NULL, NULL},
+    {"GET /v1/targets", false, NULL, server_forms_put_targets, NULL},
+    {"GET /metrics", false, NULL, server_forms_put_metrics,
+     "text/plain; version=0.0.4; charset=utf-8"},
 };
 
 static bool is_request(const visit* self, const char* text) {
     const size_t size = strlen(text);
     const char* head = (const char*)self->in.data;
     return strncmp(head, text, size) == 0 && (head[size] == ' ' || head[size] == '?');
-}
-
-static bool is_asked_of_fleet(const visit* self) {
-    return server_errands_are_up(self->host) &&
-           strncmp((const char*)self->in.data, "GET /v1/matches?fleet", 21) == 0;
 }
 
 static void visit_answer(visit* self) {
@@ -644,20 +427,12 @@ static void visit_answer(visit* self) {
         visit_refuse(self, welcome.status, welcome.error);
     } else if (is_page) {
         visit_send(self, 200, rooms_page[page].type, rooms_page[page].bytes, rooms_page[page].size);
-    } else if (routes[route].put == put_matches && is_asked_of_fleet(self)) {
-        self->right = welcome.right;
-        self->room[0] = '*';
-        self->state = VISIT_ASKS;
-        self->until_us = UINT64_MAX;
-        host->waiting_count++;
-        self->errand.number = server_errands_list(host);
-        self->errand.until_us = net_loop_now_us() + SERVER_ERRAND_LIST_MS * UINT64_C(1000);
     } else if (routes[route].answer) {
         routes[route].answer(self, welcome.right);
     } else {
         base_bytes text;
         base_bytes_init(&text, NULL);
-        routes[route].put(&text, self, welcome.right);
+        routes[route].put(&text, host);
         visit_send(self, 200, routes[route].type, text.data, text.size);
         base_bytes_deinit(&text);
     }

@@ -5,11 +5,13 @@
 #include "peers.h"
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "host/output.h"
 #include "net/socket.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -197,10 +199,6 @@ uint64_t server_errands_list(server_host* host) {
     return self->number;
 }
 
-void server_errands_answer(server_host* host, const char* reply, const void* bytes, size_t size) {
-    server_peers_answer(host->errands->peers, reply, bytes, size);
-}
-
 void server_errands_answer_join(server_host* host, const char* reply, int status, const void* bytes,
                                 size_t size) {
     char head[32];
@@ -216,6 +214,58 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
 
 // ---- what comes
 
+// @return the body of the question; its texts are borrowed by the join. NULL: it has another form.
+static json_t* read_question(const char* text, size_t size, uint32_t* seats, server_join* join) {
+    uint64_t number = 0;
+    char head[24];
+    const char* end = size > 0 ? memchr(text, '\n', size) : NULL;
+    if (!end || !base_text_format(head, sizeof head, "%.*s", (int)(end - text), text) ||
+        !base_text_parse_u64(head, &number))
+        return NULL;
+    json_t* json =
+        json_loadb(end + 1, size - (size_t)(end + 1 - text), JSON_REJECT_DUPLICATES, NULL);
+    *seats = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+    if (json && !server_join_read(json, join)) return json;
+    json_decref(json);
+    return NULL;
+}
+
+static void answer_question(server_host* host, const server_peer_message* message,
+                            server_reach reach, bool is_find) {
+    server_join join = {.reach = reach};
+    uint32_t seats;
+    char answer[24];
+    json_t* json = read_question(message->text, message->size, &seats, &join);
+    if (is_find) { // whether a match that fits is here
+        (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", host->errands->name);
+        if (json && server_rooms_look(host->rooms, &join))
+            server_peers_answer(host->errands->peers, message->reply, answer, strlen(answer));
+    } else if (!json || host->is_ending || !message->reply[0] ||
+               (reach == SERVER_REACH_ANY && server_rooms_seats(host->rooms) > seats)) {
+        server_errands_answer_join(host, message->reply, 421, "", 0);
+    } else {
+        server_door_asked(host, message->reply, &join);
+    }
+    json_decref(json);
+}
+
+static void answer_list(server_host* host, const char* reply) {
+    enum { PIECE = 200000 }; // below what a broker takes
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    base_json_write(&json, "[");
+    for (uint32_t i = 0; i < host->rooms->count; i++) {
+        if (server_forms_show(host->rooms->rooms[i]))
+            server_forms_put_room(&json, host->rooms->rooms[i], false, host->errands->page);
+        if (json.size < PIECE && i + 1 < host->rooms->count) continue;
+        base_json_write(&json, "]");
+        server_peers_answer(host->errands->peers, reply, json.data, json.size);
+        base_bytes_clear(&json);
+        base_json_write(&json, "[");
+    }
+    base_bytes_deinit(&json);
+}
+
 static void handle_message(server_host* host, const server_peer_message* message) {
     server_errands* self = host->errands;
     const char* word = strchr(message->subject, '.');
@@ -225,13 +275,11 @@ static void handle_message(server_host* host, const server_peer_message* message
     else if (strcmp(word, ".seated") == 0)
         learn_seats(self, message);
     else if (strcmp(word, ".list") == 0)
-        server_door_list(host, message->reply);
-    else if (strcmp(word, ".find") == 0)
-        server_door_find(host, self->name, message->reply, message->text, message->size);
+        answer_list(host, message->reply);
     else
-        server_door_asked(host, message->reply,
-                          strncmp(word, ".join.", 6) == 0 ? SERVER_REACH_ANY : SERVER_REACH_FILL,
-                          message->text, message->size);
+        answer_question(host, message,
+                        strncmp(word, ".join.", 6) == 0 ? SERVER_REACH_ANY : SERVER_REACH_FILL,
+                        strcmp(word, ".find") == 0);
 }
 
 static void listen_to_games(server_host* host, uint64_t now_us) {

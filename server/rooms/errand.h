@@ -4,15 +4,16 @@
 ///     here      its own seat, or that of its party
 ///     KNOWN     shoal.host.HOST  the host that said that it has this request, or party
 ///     here      a match with players and a free seat
-///     FIND      shoal.find       a match of this id, or one that fits the filter: FOUND asks its host
+///     FIND      shoal.find       a match of this id, or one that fits the filter
+///     FOUND     shoal.host.HOST  the host that answered
 ///     FILL      shoal.fill.GAME  a host that has a match with players and a free seat
 ///     JOIN      shoal.join.GAME  a host that has room, and few seats taken
 ///     here      any match, or a new one
 ///
 /// FILL and JOIN are queue groups, so the broker chooses. A host with more seats than the one that
-/// asks, or than hosts had that answered it, declines JOIN: matches are spread more evenly than by
-/// chance. A question without an
-/// answer is asked again from the begin; the same request gets the same seat.
+/// asks, or than hosts had that answered it, declines JOIN: matches are spread more evenly than at
+/// random. A question without an answer is asked again from the begin; the same request gets the
+/// same seat.
 #pragma once
 
 #include "rooms.h"
@@ -41,8 +42,6 @@ bool server_errands_are_up(const struct server_host* host);
 void server_errands_seated(struct server_host* host, const server_join* join);
 /// Ask all hosts for their lists. @return the number of the answers.
 uint64_t server_errands_list(struct server_host* host);
-void server_errands_answer(struct server_host* host, const char* reply, const void* bytes,
-                           size_t size);
 /// The answer to a join: its status and how many seats this host has taken come first.
 void server_errands_answer_join(struct server_host* host, const char* reply, int status,
                                 const void* bytes, size_t size);

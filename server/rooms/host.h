@@ -80,13 +80,34 @@ void server_room_read_seats(server_rooms* rooms, server_room* room, const struct
 void server_host_open_store(server_host* host);
 /// A match told something (tell.h).
 void server_host_told(server_host* host, const char* text, size_t size, uint64_t now_us);
-/// Where players reach the match: its public name, or that by which this host was asked.
-void server_room_print_address(const server_room* room, char* text, size_t text_bytes);
-/// Its page; "": it is not known by which name.
-void server_room_print_page(const server_room* room, char* text, size_t text_bytes);
-/// Make the text of a token for its player. @return false: it cannot be made.
-BASE_MUST_USE bool server_room_make_token(const server_room* room, uint64_t player,
-                                          char text[NET_TOKEN_TEXT_BYTES]);
+// ---- forms.c: seats, lists and figures as JSON
+
+typedef struct server_join_end_row {
+    int status;
+    const char *name, *text; ///< of figures; for players, NULL: seated
+} server_join_end_row;
+extern const server_join_end_row server_join_ends[SERVER_JOIN_END_COUNT];
+/// Read at most SERVER_ROOM_VALUES_MAX values. NULL has none. @return false: malformed.
+BASE_MUST_USE bool server_values_read(struct json_t* object, server_room_value* values,
+                                      uint32_t* count);
+/// Read the body of a join; texts are borrowed from it. @return what is wrong; NULL: nothing.
+const char* server_join_read(struct json_t* body, server_join* join);
+/// Append the match, its address, a token and its page: "" with page_end NULL, else it ends with
+/// that, and the token where that is a text. @return false: no token can be made.
+BASE_MUST_USE bool server_room_put_seat(base_bytes* json, const server_room* room, uint64_t player,
+                                        const char* page_end);
+
+/// May everyone see it?
+bool server_forms_show(const server_room* room);
+/// `page`: URL of this host, for another one's list; NULL: its own.
+void server_forms_put_room(base_bytes* json, const server_room* room, bool is_operator,
+                           const char* page);
+/// `others`: rows of other hosts, with a comma before each.
+void server_forms_put_matches(base_bytes* json, const server_host* host, server_right right,
+                              const uint8_t* others, size_t others_bytes);
+void server_forms_put_metrics(base_bytes* text, const server_host* host);
+/// Prometheus' HTTP service discovery: each match, scraped by this host.
+void server_forms_put_targets(base_bytes* json, const server_host* host);
 
 // ---- door.c
 
@@ -98,15 +119,5 @@ uint64_t server_door_pass(server_host* host, uint64_t now_us);
 void server_door_close(server_host* host);
 /// An answer of another host came; NULL: no host listens.
 void server_door_answered(server_host* host, uint64_t number, const char* text, size_t size);
-/// Another host asks for a seat, "SEATS\n{...}".
-void server_door_asked(server_host* host, const char* reply, server_reach reach, const char* text,
-                       size_t size);
-/// It asks whether a match that fits is here.
-void server_door_find(server_host* host, uint64_t name, const char* reply, const char* text,
-                      size_t size);
-/// It asks for the list.
-void server_door_list(server_host* host, const char* reply);
-/// @return what a player reads; NULL: seated.
-const char* server_join_end_text(server_join_end end);
-/// Read the body of a join; texts are borrowed from it. @return what is wrong; NULL: nothing.
-const char* server_join_read(struct json_t* body, server_join* join);
+/// Another host asks for a seat.
+void server_door_asked(server_host* host, const char* reply, const server_join* join);

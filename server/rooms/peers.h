@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Other hosts of a fleet, by NATS: messages of its broker without waiting. Not JetStream: nothing is
-/// kept there. A broker that is away comes again by itself (fleet/stream_connection.h).
+/// Other hosts of a fleet, by NATS: messages of its broker without waiting. Not JetStream: nothing
+/// is kept there. A broker that is away comes again by itself (fleet/stream_connection.h).
 ///
 /// Threads: all functions on the host's. The library's own thread puts what comes into a list of
 /// bounded length; what finds no room there is lost, as anything that the broker carries may be.
@@ -30,8 +30,8 @@ void server_peers_destroy(server_peers* peers);
 int server_peers_descriptor(const server_peers* peers);
 /// Look at the connection, subscribe again where it is a new one. @return is it there?
 bool server_peers_pass(server_peers* peers);
-/// Listen to a subject from now on, or not any more. `is_group`: of all hosts that do, one gets each
-/// message.
+/// Listen to a subject from now on, or not any more. `is_group`: of all hosts that do, one gets
+/// each message.
 void server_peers_listen(server_peers* peers, const char* subject, bool is_group, bool is_wanted);
 /// Ask other hosts; answers have this number. 0: none is wanted. Own messages do not come back.
 void server_peers_send(server_peers* peers, const char* subject, uint64_t number, const void* bytes,

@@ -30,7 +30,7 @@ typedef struct server_record {
 typedef enum server_store_end {
     SERVER_STORE_DONE,     ///< the record is that which is kept now
     SERVER_STORE_CONFLICT, ///< another version is kept
-    SERVER_STORE_AWAY,     ///< the database did not answer, `why` says more
+    SERVER_STORE_AWAY,     ///< the database did not answer, as `why` tells
     SERVER_STORE_END_COUNT
 } server_store_end;
 

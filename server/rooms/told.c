@@ -11,14 +11,11 @@
 
 #include <jansson.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
-#define TOKEN_LIFE_S 45u
 #define BASE64 sodium_base64_VARIANT_ORIGINAL
 #define RECORD_TEXT_BYTES sodium_base64_ENCODED_LEN(SERVER_RECORD_BYTES_MAX, BASE64)
 #define SEAT_TEXT_BYTES sodium_base64_ENCODED_LEN(SERVER_ROOM_TRANSFER_BYTES, BASE64)
@@ -236,49 +233,16 @@ void server_host_open_store(server_host* self) {
 
 // ---- transfers
 
-void server_room_print_address(const server_room* room, char* text, size_t text_bytes) {
-    const char *address = room->address, *name = room->host->conf.public_name;
-    const char* asked = room->host->asked;
-    const char* port = strrchr(address, ':') + 1;
-    size_t size = name ? strlen(name) : (size_t)(port - address - 1);
-    net_address at;
-    if (!name && net_address_parse(address, &at) == NET_OK && net_address_is_wildcard(&at)) {
-        name = asked;
-        size = asked[0] == '[' ? strcspn(asked, "]") + 1 : strcspn(asked, ":");
-    }
-    (void)base_text_format(text, text_bytes, "%.*s:%s", (int)size, name ? name : address, port);
-}
-
-void server_room_print_page(const server_room* room, char* text, size_t text_bytes) {
-    const server_host* host = room->host;
-    (void)base_text_format(text, text_bytes, host->asked[0] ? "%s://%s/m/%s/play" : "",
-                           host->is_asked_by_https ? "https" : "http", host->asked, room->id);
-}
-
-bool server_room_make_token(const server_room* room, uint64_t player,
-                            char text[NET_TOKEN_TEXT_BYTES]) {
-    const net_token_claims claims = {.player_id = player,
-                                     .expiry_unix_s = (uint64_t)time(NULL) + TOKEN_LIFE_S};
-    net_token token;
-    const bool is_made =
-        net_token_make(&room->key, &claims, net_entropy_system(), &token) == NET_OK &&
-        net_token_print(&token, text, NET_TOKEN_TEXT_BYTES);
-    net_token_wipe(&token);
-    return is_made;
-}
-
 static void send_transfer(const told* self, const server_room* to) {
-    char address[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES], token[NET_TOKEN_TEXT_BYTES];
-    char page[SERVER_HOST_BYTES_MAX + 64];
     base_bytes json;
-    if (!server_room_make_token(to, self->player, token)) return;
-    server_room_print_address(to, address, sizeof address);
-    server_room_print_page(to, page, sizeof page);
     base_bytes_init(&json, NULL);
-    base_json_write(&json, "{transfer='%ju' match=%s address=%s token=%s page=%s}", self->number,
-                    to->id, address, token, page);
-    room_send(self->room, &json);
-    explicit_bzero(token, sizeof token);
+    base_json_write(&json, "{transfer='%ju'", self->number);
+    const bool is_whole = server_room_put_seat(&json, to, self->player, "");
+    base_json_write(&json, "}");
+    if (is_whole)
+        room_send(self->room, &json);
+    else
+        base_bytes_deinit(&json);
 }
 
 // The seat is found again when the match asks again, as it does while the other one starts.
@@ -301,7 +265,7 @@ static bool told_transfer(const told* self) {
         const server_join_end end =
             server_rooms_join(host->rooms, &join, self->now_us, &room, &seat);
         host->joins[end]++;
-        why = server_join_end_text(end);
+        why = server_join_ends[end].text;
     }
     if (why) {
         room_refuse(self->room, self->kind, self->number, why);
@@ -315,25 +279,6 @@ static bool told_transfer(const told* self) {
 }
 
 // ---- reports
-
-static bool read_values(const told* self) {
-    json_t *published = json_object_get(self->json, "values"), *value;
-    server_room_value values[SERVER_ROOM_VALUES_MAX];
-    const char* key;
-    uint32_t count = 0;
-    if (published && !json_is_object(published)) return false;
-    json_object_foreach(published, key, value) {
-        const char* text = json_string_value(value);
-        if (count == SERVER_ROOM_VALUES_MAX || !text || !key[0] || !text[0] ||
-            !base_text_copy(values[count].key, sizeof values[count].key, key) ||
-            !base_text_copy(values[count].value, sizeof values[count].value, text))
-            return false;
-        count++;
-    }
-    server_room_publish(self->room, values, published ? count : 0);
-    self->room->is_closed = json_is_false(json_object_get(self->json, "open"));
-    return true;
-}
 
 static bool told_report(const told* self) {
     uint64_t players[SERVER_ROOM_SEATS_MAX], at_us = 0;
@@ -349,7 +294,12 @@ static bool told_report(const told* self) {
         return false;
     if (room->heard_us <= self->now_us) room->heard_us = self->now_us;
     if (room->state != SERVER_ROOM_STARTING && room->state != SERVER_ROOM_RUNNING) return true;
-    if (!read_values(self)) return false;
+    server_room_value values[SERVER_ROOM_VALUES_MAX];
+    uint32_t value_count;
+    if (!server_values_read(json_object_get(self->json, "values"), values, &value_count))
+        return false;
+    server_room_publish(room, values, value_count);
+    room->is_closed = json_is_false(json_object_get(self->json, "open"));
     json_array_foreach(list, i, row) {
         const char* player = json_string_value(row);
         if (player && count < SERVER_ROOM_SEATS_MAX && base_text_parse_u64(player, &players[count]))
