@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#include <stddef.h>
 #include <string.h>
 
 const net_match_told* net_match_get_told(const net_match* match) {
@@ -136,13 +137,7 @@ void net_match_save_told(const net_match* match, base_bytes* bytes) {
     base_bytes_write_u32(bytes, told->effect_count);
     for (uint32_t i = 0; i < told->effect_count; i++) {
         const net_match_effect* one = &told->effects[i];
-        base_bytes_write_u8(bytes, one->is_transfer);
-        base_bytes_write_u32(bytes, one->client);
-        base_bytes_write_u64(bytes, one->player_id);
-        base_bytes_write_u64(bytes, one->record_version);
-        base_bytes_write_u64(bytes, one->tick);
-        base_bytes_write(bytes, one->to, sizeof one->to);
-        base_bytes_write_u32(bytes, one->size);
+        base_bytes_write(bytes, one, offsetof(net_match_effect, bytes));
         base_bytes_write(bytes, one->bytes, one->size);
     }
     for (uint32_t i = 0; i < match->player_count; i++) {
@@ -156,16 +151,11 @@ static bool restore_value(base_reader* bytes, net_match_value* row) {
            memchr(row->key, 0, sizeof row->key) && memchr(row->value, 0, sizeof row->value);
 }
 
+_Static_assert(offsetof(net_match_effect, bytes) == 33 + NET_TRANSFER_TO_BYTES, "no gaps");
+
 static bool restore_effect(base_reader* bytes, net_match_effect* one) {
-    const uint8_t is_transfer = base_reader_u8(bytes);
-    *one = (net_match_effect){.is_transfer = is_transfer != 0};
-    one->client = base_reader_u32(bytes);
-    one->player_id = base_reader_u64(bytes);
-    one->record_version = base_reader_u64(bytes);
-    one->tick = base_reader_u64(bytes);
-    const bool is_read = base_reader_read(bytes, one->to, sizeof one->to);
-    one->size = base_reader_u32(bytes);
-    return is_read && is_transfer <= 1 && memchr(one->to, 0, sizeof one->to) &&
+    return base_reader_read(bytes, one, offsetof(net_match_effect, bytes)) &&
+           one->is_transfer <= 1 && memchr(one->to, 0, sizeof one->to) &&
            one->size <= sizeof one->bytes && base_reader_read(bytes, one->bytes, one->size);
 }
 

@@ -3,19 +3,17 @@
 // for while another is on its way replaces it under a new number, and the host takes it because
 // the match itself kept the one before.
 #include "channel.h"
+#include "tell.h"
 
 #include "base/json.h"
 #include "base/report.h"
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <sodium.h>
 #include <string.h>
 
 #define MS UINT64_C(1000)
 #define S UINT64_C(1000000)
-enum { BASE64 = sodium_base64_VARIANT_ORIGINAL };
 
 typedef enum request_kind { ASK, KEEP, MOVE, RESULT, REQUEST_KINDS } request_kind;
 static const char* const words[REQUEST_KINDS] = {"ask", "keep", "transfer", "result"};
@@ -100,9 +98,9 @@ static void remove_request(server_channel* self, request* one) {
 }
 
 static void send_request(server_channel* self, request* one, uint64_t now_us) {
-    char text[sodium_base64_ENCODED_LEN(NET_RECORD_BYTES_MAX, BASE64)];
+    char text[SERVER_TELL_TEXT_BYTES(NET_RECORD_BYTES_MAX)];
     base_bytes* json = &self->json;
-    sodium_bin2base64(text, sizeof text, one->bytes, one->size, BASE64);
+    sodium_bin2base64(text, sizeof text, one->bytes, one->size, SERVER_TELL_BASE64);
     base_bytes_clear(json);
     base_json_write(json, "{match=%s", self->config.match);
     if (one->kind == RESULT)
@@ -222,35 +220,18 @@ bool server_channel_waits(const server_channel* self) {
 
 // ---- answers
 
-static bool read_number(const json_t* json, const char* key, uint64_t* number) {
-    const char* text = json_string_value(json_object_get(json, key));
-    return text && base_text_parse_u64(text, number);
-}
-
-static bool read_bytes(const json_t* json, const char* key, uint8_t* bytes, size_t max,
-                       uint32_t* size) {
-    const json_t* value = json_object_get(json, key);
-    const char* text = json_string_value(value);
-    size_t count = 0;
-    if (!text || sodium_base642bin(bytes, max, text, json_string_length(value), NULL, &count, NULL,
-                                   BASE64) != 0)
-        return false;
-    *size = (uint32_t)count;
-    return true;
-}
-
 // `error` NULL: it was done.
 static bool apply_ask(server_channel* self, request* one, const json_t* json, const char* error) {
     request read = *one;
     const bool has_bytes =
-        read_bytes(json, "bytes", read.transfer, sizeof read.transfer, &read.transfer_bytes);
+        server_tell_bytes(json, "bytes", read.transfer, sizeof read.transfer, &read.transfer_bytes);
     if (error) { // asked again until its time is over, with what is known
         read.is_answered = json_is_true(json_object_get(json, "is_final"));
         if (has_bytes) *one = read;
         return has_bytes;
     }
-    if (!has_bytes || !read_number(json, "version", &read.version) ||
-        !read_bytes(json, "record", read.bytes, sizeof read.bytes, &read.size))
+    if (!has_bytes || !server_tell_number(json, "version", &read.version) ||
+        !server_tell_bytes(json, "record", read.bytes, sizeof read.bytes, &read.size))
         return false;
     read.has_record = read.is_answered = true;
     *one = read;
@@ -261,7 +242,7 @@ static bool apply_ask(server_channel* self, request* one, const json_t* json, co
 static bool apply_keep(server_channel* self, request* one, const json_t* json, const char* error,
                        uint64_t now_us) {
     const bool is_conflict = error && strcmp(error, "conflict") == 0;
-    if (!error && !read_number(json, "version", &one->version)) return false;
+    if (!error && !server_tell_number(json, "version", &one->version)) return false;
     if (error && !one->is_warned)
         base_report(self->config.reporter, NULL, 0,
                     "warning: the record of player %" PRIu64 " is not kept%s: %s", one->player_id,
@@ -295,7 +276,7 @@ static bool apply_answer(server_channel* self, const json_t* json, uint64_t now_
     const char* error = json_string_value(json_object_get(json, "error"));
     uint64_t number;
     request_kind kind = ASK;
-    while (kind < REQUEST_KINDS && !read_number(json, words[kind], &number))
+    while (kind < REQUEST_KINDS && !server_tell_number(json, words[kind], &number))
         kind++;
     request* one = kind < REQUEST_KINDS ? find_request(self, kind, number) : NULL;
     if (!one || one->is_answered) return kind < REQUEST_KINDS; // of one that is over

@@ -71,16 +71,6 @@ typedef struct reading {
     game_block block;
 } reading;
 
-BASE_PRINTF(3, 4)
-static bool reading_refuse(const reading* self, uint32_t line, const char* format, ...) {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)base_text_vformat(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return base_report(self->reporter, self->file, line, "%s", text);
-}
-
 static char* trim(char* text) {
     text += strspn(text, " \t");
     size_t size = strlen(text);
@@ -102,14 +92,16 @@ static bool begin_game(reading* self, const char* name) {
     const size_t size = strlen(name);
     if (size == 0 || size >= SERVER_ROOM_NAME_BYTES ||
         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != size)
-        return reading_refuse(self, self->line,
-                              "'%s' is not a valid name: 1 to %u of a-z, 0-9, _ and -", name,
-                              SERVER_ROOM_NAME_BYTES - 1);
+        return base_report(self->reporter, self->file, self->line,
+                           "'%s' is not a valid name: 1 to %u of a-z, 0-9, _ and -", name,
+                           SERVER_ROOM_NAME_BYTES - 1);
     for (uint32_t i = 0; i < conf->game_count; i++)
         if (strcmp(conf->games[i].name, name) == 0)
-            return reading_refuse(self, self->line, "game %s is there twice", name);
+            return base_report(self->reporter, self->file, self->line, "game %s is there twice",
+                               name);
     if (conf->game_count == SERVER_ROOM_GAMES_MAX)
-        return reading_refuse(self, self->line, "more than %u games", SERVER_ROOM_GAMES_MAX);
+        return base_report(self->reporter, self->file, self->line, "more than %u games",
+                           SERVER_ROOM_GAMES_MAX);
     self->game = &conf->games[conf->game_count++];
     *self->game = (server_room_game){0};
     (void)base_text_copy(self->game->name, sizeof self->game->name, name);
@@ -141,20 +133,20 @@ static bool end_game(reading* self) {
     uint32_t least = 0, most = 0;
     self->game = NULL;
     if (!block->players || !read_players(block->players, &least, &most))
-        return reading_refuse(self, self->game_line,
-                              "game %s: players needs N or MIN..MAX, 1 to %u", game->name,
-                              SERVER_ROOM_SEATS_MAX);
+        return base_report(self->reporter, self->file, self->game_line,
+                           "game %s: players needs N or MIN..MAX, 1 to %u", game->name,
+                           SERVER_ROOM_SEATS_MAX);
     if (block->spare > block->most)
-        return reading_refuse(self, self->game_line, "game %s: spare is more than most",
-                              game->name);
+        return base_report(self->reporter, self->file, self->game_line,
+                           "game %s: spare is more than most", game->name);
     if (!base_text_copy(game->module, sizeof game->module, module) ||
         !base_text_copy(game->options, sizeof game->options, block->options ? block->options : ""))
-        return reading_refuse(self, self->game_line,
-                              "game %s: module and options have at most %u bytes", game->name,
-                              SERVER_ROOM_TEXT_BYTES - 1);
+        return base_report(self->reporter, self->file, self->game_line,
+                           "game %s: module and options have at most %u bytes", game->name,
+                           SERVER_ROOM_TEXT_BYTES - 1);
     if (block->memory && !read_memory(block->memory, &game->memory_bytes))
-        return reading_refuse(self, self->game_line, "game %s: memory needs a form as 256M",
-                              game->name);
+        return base_report(self->reporter, self->file, self->game_line,
+                           "game %s: memory needs a form as 256M", game->name);
     game->seats = most;
     game->seats_min = block->start == 1 ? least : 0;
     game->spare = (uint32_t)block->spare;
@@ -172,8 +164,8 @@ static bool read_line(reading* self, char* line) {
     if (strcmp(line, "}") == 0 && self->game) return end_game(self);
     if (strncmp(line, "game ", 5) == 0 && line[size - 1] == '{') {
         if (self->game)
-            return reading_refuse(self, self->line, "missing } of the block in line %u",
-                                  self->game_line);
+            return base_report(self->reporter, self->file, self->line,
+                               "missing } of the block in line %u", self->game_line);
         line[size - 1] = '\0';
         return begin_game(self, trim(line + 5));
     }
@@ -202,16 +194,17 @@ bool server_conf_parse(server_conf* conf, const char* file, size_t size,
         if (!read_line(&it, line)) return false;
     }
     if (it.game)
-        return reading_refuse(&it, it.line, "missing } of the block in line %u", it.game_line);
-    if (conf->game_count == 0) return reading_refuse(&it, 0, "no game: game NAME { ... }");
+        return base_report(reporter, file, it.line, "missing } of the block in line %u",
+                           it.game_line);
+    if (conf->game_count == 0) return base_report(reporter, file, 0, "no game: game NAME { ... }");
     if (conf->store && strncmp(conf->store, "sqlite:", 7) != 0 &&
         strncmp(conf->store, "postgres://", 11) != 0)
-        return reading_refuse(&it, 0, "store needs sqlite:FILE or postgres://..., not '%s'",
-                              conf->store);
+        return base_report(reporter, file, 0, "store needs sqlite:FILE or postgres://..., not '%s'",
+                           conf->store);
     if (conf->results && strncmp(conf->results, "https://", 8) != 0 &&
         strncmp(conf->results, "http://", 7) != 0)
-        return reading_refuse(&it, 0, "results needs https://... or http://..., not '%s'",
-                              conf->results);
+        return base_report(reporter, file, 0, "results needs https://... or http://..., not '%s'",
+                           conf->results);
     return true;
 }
 

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "rooms_parts.h"
+
 #define MS UINT64_C(1000)
 #define ANSWER_US (5000 * MS) // its match starts
 #define REPEATS_MAX 2u
@@ -36,6 +38,7 @@ typedef enum errand_step {
 } errand_step;
 
 typedef struct server_errands {
+    const server_broker* broker; // of `peers`
     server_peers* peers;
     server_watch watch;
     uint64_t name; // of this host, drawn
@@ -80,7 +83,7 @@ void server_errands_seated(server_host* host, const server_join* join) {
     if (!server_errands_are_up(host) || (errand.words[0] | errand.words[1]) == 0) return;
     (void)base_text_format(text, sizeof text, "%" PRIx64 " %" PRIx64 " %" PRIx64,
                            host->errands->name, errand.words[0], errand.words[1]);
-    server_peers_send(host->errands->peers, "shoal.seated", 0, text, strlen(text));
+    host->errands->broker->send(host->errands->peers, "shoal.seated", 0, text, strlen(text));
 }
 
 static void learn_seats(server_errands* self, const server_peer_message* message) {
@@ -101,6 +104,15 @@ static uint64_t find_host(const server_errands* self, const server_errand* erran
         if (word != 0 && self->rows[word % ROWS].word == word) return self->rows[word % ROWS].host;
     }
     return 0;
+}
+
+// Cut the first line off. @return false: there is none, or it is too long.
+static bool split_head(const char** text, size_t* size, char head[24]) {
+    const char* end = *size > 0 ? memchr(*text, '\n', *size) : NULL;
+    if (!end || !base_text_format(head, 24, "%.*s", (int)(end - *text), *text)) return false;
+    *size -= (size_t)(end + 1 - *text);
+    *text = end + 1;
+    return true;
 }
 
 // ---- questions
@@ -129,7 +141,7 @@ static void ask_hosts(server_host* host, server_errand* errand, const server_joi
     base_bytes_write(&text, head, strlen(head));
     base_bytes_write(&text, body, size);
     errand->number = ++self->number;
-    server_peers_send(self->peers, subject, errand->number, text.data, text.size);
+    self->broker->send(self->peers, subject, errand->number, text.data, text.size);
     base_bytes_deinit(&text);
 }
 
@@ -172,11 +184,10 @@ void server_errand_repeat(server_errand* self) {
 }
 
 int server_errand_read(server_host* host, server_errand* self, const char** text, size_t* size) {
-    const char* end = *size > 0 ? memchr(*text, '\n', *size) : NULL;
     char head[24];
     int status;
     uint32_t seats;
-    if (!end || !base_text_format(head, sizeof head, "%.*s", (int)(end - *text), *text)) return 0;
+    if (!split_head(text, size, head)) return 0;
     if (self->step == ERRAND_FOUND) { // the answer to FIND
         self->found = sscanf(head, "%" SCNx64, &self->found) == 1 ? self->found : 0;
         return 0;
@@ -188,14 +199,12 @@ int server_errand_read(server_host* host, server_errand* self, const char** text
     double* mean = &host->errands->seats;
     if (is_join) *mean += *mean > 0 ? (seats - *mean) / 8 : seats;
     if (is_join && status != 200 && self->tries < TRIES_MAX) self->step = ERRAND_JOIN;
-    *size -= (size_t)(end + 1 - *text);
-    *text = end + 1;
     return status == 200 || (is_last && self->found != 0) ? status : 0;
 }
 
 uint64_t server_errands_list(server_host* host) {
     server_errands* self = host->errands;
-    server_peers_send(self->peers, "shoal.list", ++self->number, "", 0);
+    self->broker->send(self->peers, "shoal.list", ++self->number, "", 0);
     return self->number;
 }
 
@@ -208,7 +217,7 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
                            server_rooms_seats(host->rooms));
     base_bytes_write(&text, head, strlen(head));
     base_bytes_write(&text, bytes, size);
-    server_peers_answer(host->errands->peers, reply, text.data, text.size);
+    host->errands->broker->answer(host->errands->peers, reply, text.data, text.size);
     base_bytes_deinit(&text);
 }
 
@@ -218,12 +227,8 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
 static json_t* read_question(const char* text, size_t size, uint32_t* seats, server_join* join) {
     uint64_t number = 0;
     char head[24];
-    const char* end = size > 0 ? memchr(text, '\n', size) : NULL;
-    if (!end || !base_text_format(head, sizeof head, "%.*s", (int)(end - text), text) ||
-        !base_text_parse_u64(head, &number))
-        return NULL;
-    json_t* json =
-        json_loadb(end + 1, size - (size_t)(end + 1 - text), JSON_REJECT_DUPLICATES, NULL);
+    if (!split_head(&text, &size, head) || !base_text_parse_u64(head, &number)) return NULL;
+    json_t* json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     *seats = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
     if (json && !server_join_read(json, join)) return json;
     json_decref(json);
@@ -239,7 +244,8 @@ static void answer_question(server_host* host, const server_peer_message* messag
     if (is_find) { // whether a match that fits is here
         (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", host->errands->name);
         if (json && server_rooms_look(host->rooms, &join))
-            server_peers_answer(host->errands->peers, message->reply, answer, strlen(answer));
+            host->errands->broker->answer(host->errands->peers, message->reply, answer,
+                                          strlen(answer));
     } else if (!json || host->is_ending || !message->reply[0] ||
                (reach == SERVER_REACH_ANY && server_rooms_seats(host->rooms) > seats)) {
         server_errands_answer_join(host, message->reply, 421, "", 0);
@@ -259,7 +265,7 @@ static void answer_list(server_host* host, const char* reply) {
             server_forms_put_room(&json, host->rooms->rooms[i], false, host->errands->page);
         if (json.size < PIECE && i + 1 < host->rooms->count) continue;
         base_json_write(&json, "]");
-        server_peers_answer(host->errands->peers, reply, json.data, json.size);
+        host->errands->broker->answer(host->errands->peers, reply, json.data, json.size);
         base_bytes_clear(&json);
         base_json_write(&json, "[");
     }
@@ -290,9 +296,9 @@ static void listen_to_games(server_host* host, uint64_t now_us) {
             if (reach == SERVER_REACH_OWN) continue;
             (void)base_text_format(subject, sizeof subject, "shoal.%s.%s",
                                    reach == SERVER_REACH_ANY ? "join" : "fill", game->name);
-            server_peers_listen(host->errands->peers, subject, true,
-                                !host->is_ending &&
-                                    server_rooms_have(host->rooms, game, reach, now_us));
+            host->errands->broker->listen(host->errands->peers, subject, true,
+                                          !host->is_ending &&
+                                              server_rooms_have(host->rooms, game, reach, now_us));
         }
     }
 }
@@ -316,9 +322,9 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
         self->listen_us = now_us + LISTEN_US;
         listen_to_games(host, now_us);
     }
-    self->is_up = server_peers_pass(self->peers);
+    self->is_up = self->broker->pass(self->peers);
     say_connection(host, now_us);
-    while (server_peers_take(self->peers, &message))
+    while (self->broker->next(self->peers, &message))
         handle_message(host, &message);
 }
 
@@ -349,16 +355,20 @@ int server_errands_open(server_host* host) {
         return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
                                "fleet: add ,page=http://NAME[:PORT]: where players reach this "
                                "host's HTTP");
-    self->peers = server_peers_create(host->conf.fleet, &host->reporter);
+    self->broker = ROOMS_BROKER;
+    if (!self->broker)
+        return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
+                               "fleet: this program was built without libnats-dev");
+    self->peers = self->broker->create(host->conf.fleet, &host->reporter);
     if (!self->peers) return NET_EXIT_USAGE;
     net_entropy_system()->fill(NULL, &self->name, sizeof self->name);
     self->name |= 1;
     (void)base_text_format(subject, sizeof subject, "shoal.host.%016" PRIx64, self->name);
-    server_peers_listen(self->peers, subject, false, true);
-    server_peers_listen(self->peers, "shoal.seated", false, true);
-    server_peers_listen(self->peers, "shoal.find", false, true);
-    server_peers_listen(self->peers, "shoal.list", false, true);
-    self->watch = (server_watch){server_peers_descriptor(self->peers), peers_ready, host};
+    self->broker->listen(self->peers, subject, false, true);
+    self->broker->listen(self->peers, "shoal.seated", false, true);
+    self->broker->listen(self->peers, "shoal.find", false, true);
+    self->broker->listen(self->peers, "shoal.list", false, true);
+    self->watch = (server_watch){self->broker->descriptor(self->peers), peers_ready, host};
     server_host_watch(host, &self->watch, EPOLLIN);
     self->was_up = true;
     return NET_EXIT_CLEAN;
@@ -366,7 +376,7 @@ int server_errands_open(server_host* host) {
 
 void server_errands_close(server_host* host) {
     if (!host->errands) return;
-    server_peers_destroy(host->errands->peers);
+    if (host->errands->peers) host->errands->broker->destroy(host->errands->peers);
     base_release(&host->owner.allocator, host->errands, sizeof *host->errands);
     host->errands = NULL;
 }

@@ -34,7 +34,7 @@ struct server_peers {
     bool is_up;
     peer_subject subjects[SUBJECTS_MAX]; // the first one is that of answers
     uint32_t subject_count;
-    natsMsg* taken;
+    natsMsg* lent; // until the next one
     int wake;
 
     pthread_mutex_t mutex;
@@ -59,7 +59,7 @@ static void keep_message(natsConnection* connection, natsSubscription* subscript
     wake(self);
 }
 
-static natsMsg* take_message(server_peers* self) {
+static natsMsg* pop_message(server_peers* self) {
     natsMsg* message = NULL;
     pthread_mutex_lock(&self->mutex);
     if (self->count > 0) {
@@ -71,21 +71,21 @@ static natsMsg* take_message(server_peers* self) {
     return message;
 }
 
-bool server_peers_take(server_peers* self, server_peer_message* message) {
-    natsMsg_Destroy(self->taken);
-    self->taken = take_message(self);
-    if (!self->taken) return false;
-    const char* subject = natsMsg_GetSubject(self->taken);
-    const char* reply = natsMsg_GetReply(self->taken);
+static bool peers_next(server_peers* self, server_peer_message* message) {
+    natsMsg_Destroy(self->lent);
+    self->lent = pop_message(self);
+    if (!self->lent) return false;
+    const char* subject = natsMsg_GetSubject(self->lent);
+    const char* reply = natsMsg_GetReply(self->lent);
     const size_t inbox = strlen((const char*)self->inbox);
     const bool is_answer = strncmp(subject, (const char*)self->inbox, inbox) == 0;
     *message = (server_peer_message){
         .subject = is_answer ? "" : subject,
         .reply = reply ? reply : "",
         .number = is_answer ? strtoull(subject + inbox + 1, NULL, 10) : 0,
-        .is_nobody = is_answer && natsMsg_IsNoResponders(self->taken),
-        .text = natsMsg_GetData(self->taken),
-        .size = (size_t)natsMsg_GetDataLength(self->taken),
+        .is_nobody = is_answer && natsMsg_IsNoResponders(self->lent),
+        .text = natsMsg_GetData(self->lent),
+        .size = (size_t)natsMsg_GetDataLength(self->lent),
     };
     return true;
 }
@@ -117,7 +117,7 @@ static void drop_connection(server_peers* self) {
     self->connection = NULL;
 }
 
-bool server_peers_pass(server_peers* self) {
+static bool peers_pass(server_peers* self) {
     natsConnection* made;
     eventfd_t woken;
     uint64_t count;
@@ -145,7 +145,7 @@ bool server_peers_pass(server_peers* self) {
     return self->is_up;
 }
 
-void server_peers_listen(server_peers* self, const char* subject, bool is_group, bool is_wanted) {
+static void peers_listen(server_peers* self, const char* subject, bool is_group, bool is_wanted) {
     uint32_t at = 0;
     while (at < self->subject_count && strcmp(self->subjects[at].text, subject) != 0)
         at++;
@@ -158,7 +158,7 @@ void server_peers_listen(server_peers* self, const char* subject, bool is_group,
     self->subjects[at].is_wanted = is_wanted;
 }
 
-void server_peers_send(server_peers* self, const char* subject, uint64_t number, const void* bytes,
+static void peers_send(server_peers* self, const char* subject, uint64_t number, const void* bytes,
                        size_t size) {
     char reply[128];
     (void)base_text_format(reply, sizeof reply, "%s.%llu", (const char*)self->inbox,
@@ -170,17 +170,30 @@ void server_peers_send(server_peers* self, const char* subject, uint64_t number,
         (void)natsConnection_Publish(self->connection, subject, bytes, (int)size);
 }
 
-void server_peers_answer(server_peers* self, const char* reply, const void* bytes, size_t size) {
+static void peers_answer(server_peers* self, const char* reply, const void* bytes, size_t size) {
     if (self->is_up) (void)natsConnection_Publish(self->connection, reply, bytes, (int)size);
 }
 
-int server_peers_descriptor(const server_peers* peers) {
+static int peers_descriptor(const server_peers* peers) {
     return peers->wake;
 }
 
 // ---- life
 
-server_peers* server_peers_create(const char* url, const base_reporter* reporter) {
+static void peers_destroy(server_peers* self) {
+    if (!self) return;
+    drop_connection(self);
+    natsInbox_Destroy(self->inbox);
+    if (!server_connection_close(self->link)) return; // a thread of the library may use its memory
+    for (natsMsg* message; (message = pop_message(self));)
+        natsMsg_Destroy(message);
+    natsMsg_Destroy(self->lent);
+    if (self->wake >= 0) close(self->wake);
+    pthread_mutex_destroy(&self->mutex);
+    base_owner_destroy(self);
+}
+
+static server_peers* peers_create(const char* url, const base_reporter* reporter) {
     server_peers* self = base_owner_create(NULL, sizeof *self);
     server_nats_address address;
     natsOptions* options = NULL;
@@ -197,7 +210,7 @@ server_peers* server_peers_create(const char* url, const base_reporter* reporter
     if (self->link) {
         char answers[SERVER_PEER_SUBJECT_BYTES];
         (void)base_text_format(answers, sizeof answers, "%s.*", (const char*)self->inbox);
-        server_peers_listen(self, answers, false, true);
+        peers_listen(self, answers, false, true);
         return self;
     }
     const char* why = nats_GetLastError(NULL);
@@ -206,19 +219,10 @@ server_peers* server_peers_create(const char* url, const base_reporter* reporter
                 : why    ? why
                          : "there is no memory, or no thread");
     natsOptions_Destroy(options);
-    server_peers_destroy(self);
+    peers_destroy(self);
     return NULL;
 }
 
-void server_peers_destroy(server_peers* self) {
-    if (!self) return;
-    drop_connection(self);
-    natsInbox_Destroy(self->inbox);
-    if (!server_connection_close(self->link)) return; // a thread of the library may use its memory
-    for (natsMsg* message; (message = take_message(self));)
-        natsMsg_Destroy(message);
-    natsMsg_Destroy(self->taken);
-    if (self->wake >= 0) close(self->wake);
-    pthread_mutex_destroy(&self->mutex);
-    base_owner_destroy(self);
-}
+const server_broker server_broker_nats = {peers_create, peers_destroy, peers_descriptor,
+                                          peers_pass,   peers_listen,  peers_send,
+                                          peers_answer, peers_next};

@@ -22,20 +22,24 @@ typedef struct server_peer_message {
     size_t size;
 } server_peer_message;
 
-/// Begin to connect to "nats://HOST,HOST?ca=FILE&creds=FILE". @return NULL: reported.
-server_peers* server_peers_create(const char* url, const base_reporter* reporter);
-/// NULL does nothing.
-void server_peers_destroy(server_peers* peers);
-/// An eventfd: readable when something came, or the connection changed.
-int server_peers_descriptor(const server_peers* peers);
-/// Look at the connection, subscribe again where it is a new one. @return is it there?
-bool server_peers_pass(server_peers* peers);
-/// Listen to a subject from now on, or not any more. `is_group`: of all hosts that do, one gets
-/// each message.
-void server_peers_listen(server_peers* peers, const char* subject, bool is_group, bool is_wanted);
-/// Ask other hosts; answers have this number. 0: none is wanted. Own messages do not come back.
-void server_peers_send(server_peers* peers, const char* subject, uint64_t number, const void* bytes,
-                       size_t size);
-void server_peers_answer(server_peers* peers, const char* reply, const void* bytes, size_t size);
-/// @return false: nothing came.
-bool server_peers_take(server_peers* peers, server_peer_message* message);
+/// The functions of a build with libnats.
+typedef struct server_broker {
+    /// Begin to connect to "nats://HOST,HOST?ca=FILE&creds=FILE". @return NULL: reported.
+    server_peers* (*create)(const char* url, const base_reporter* reporter);
+    /// NULL does nothing.
+    void (*destroy)(server_peers* peers);
+    /// An eventfd: readable when something came, or the connection changed.
+    int (*descriptor)(const server_peers* peers);
+    /// Look at the connection, subscribe again where it is a new one. @return is it there?
+    bool (*pass)(server_peers* peers);
+    /// Listen to a subject from now on, or not any more. `is_group`: of all hosts that do, one gets
+    /// each message.
+    void (*listen)(server_peers* peers, const char* subject, bool is_group, bool is_wanted);
+    /// Ask other hosts; answers have this number. 0: none is wanted. Own messages do not come back.
+    void (*send)(server_peers* peers, const char* subject, uint64_t number, const void* bytes,
+                 size_t size);
+    void (*answer)(server_peers* peers, const char* reply, const void* bytes, size_t size);
+    /// @return false: nothing came.
+    bool (*next)(server_peers* peers, server_peer_message* message);
+} server_broker;
+extern const server_broker server_broker_nats;

@@ -2,6 +2,7 @@
 // The file has all results, and is the queue of what is not posted yet: a host that dies loses none
 // of them. One may be posted twice, with the same key.
 #include "store.h"
+#include "tell.h"
 
 #include "base/bytes.h"
 #include "base/file.h"
@@ -14,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,7 +25,6 @@
 #define LINE_BYTES 8192u
 #define POST_MS 5000L
 #define REST_US UINT64_C(3600000000)
-#define BASE64 sodium_base64_VARIANT_ORIGINAL
 #define LINE_BEGIN "{\"match\":\"" // then its id
 
 typedef struct results {
@@ -41,13 +40,13 @@ typedef struct results {
 
 static void results_run(void* context, server_store_order* order) {
     results* self = context;
-    char text[sodium_base64_ENCODED_LEN(SERVER_RECORD_BYTES_MAX, BASE64)];
+    char text[SERVER_TELL_TEXT_BYTES(SERVER_RECORD_BYTES_MAX)];
     base_bytes line;
     base_bytes_init(&line, NULL);
-    base_json_write(
-        &line, "{match=%s game=%s tick=%ju time=%ju result=%s}", order->record.writer,
-        order->record.game, order->number, (uint64_t)time(NULL),
-        sodium_bin2base64(text, sizeof text, order->record.bytes, order->record.size, BASE64));
+    base_json_write(&line, "{match=%s game=%s tick=%ju time=%ju result=%s}", order->record.writer,
+                    order->record.game, order->number, (uint64_t)time(NULL),
+                    sodium_bin2base64(text, sizeof text, order->record.bytes, order->record.size,
+                                      SERVER_TELL_BASE64));
     base_bytes_write_u8(&line, '\n');
     BASE_ASSERT(line.size <= LINE_BYTES);
     const bool is_kept =

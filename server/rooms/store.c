@@ -5,16 +5,18 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "core/worker.h"
 #include "fleet/backoff.h"
 #include "net/socket.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "rooms_parts.h"
 
 #define REST_US UINT64_C(3600000000)
 #define LEAST_US UINT64_C(250000) // for an order that waited behind others
@@ -86,20 +88,15 @@ static int records_ask(records* self, const server_store_order* order, server_sq
 static int records_keep(records* self, server_store_order* order) {
     server_record *record = &order->record, found = {.version = 0};
     const uint64_t before = record->version;
-    int count =
-        records_ask(self, order, before == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE, record, NULL);
-    if (count != 0) {
-        if (count == 1) record->version++;
-        return count;
-    }
     if (records_ask(self, order, SERVER_SQL_READ, record, &found) < 0) return -1;
     const bool is_own = strcmp(found.writer, record->writer) == 0 && found.version > before;
-    const bool is_equal =
-        found.size == record->size && memcmp(found.bytes, record->bytes, found.size) == 0;
+    const bool is_kept = (is_own || found.version == before + 1) && found.size == record->size &&
+                         memcmp(found.bytes, record->bytes, found.size) == 0;
     record->version = found.version;
-    if (is_equal && (is_own || found.version == before + 1)) return 1;
-    if (is_own) count = records_ask(self, order, SERVER_SQL_UPDATE, record, NULL);
-    record->version = count == 1 ? found.version + 1 : count == 0 ? found.version : before;
+    if (is_kept || (found.version != before && !is_own)) return is_kept;
+    const server_sql what = found.version == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE;
+    const int count = records_ask(self, order, what, record, NULL);
+    record->version = count < 0 ? before : found.version + (count > 0);
     return count;
 }
 
@@ -131,11 +128,6 @@ static void records_run(void* context, server_store_order* order) {
     (void)base_text_copy(order->why, sizeof order->why, self->why);
 }
 
-static uint64_t records_rest(void* context, uint64_t now_us) {
-    (void)context;
-    return now_us + REST_US;
-}
-
 static void records_close(void* context) {
     records* self = context;
     if (self->connection) self->database->close(self->connection);
@@ -143,13 +135,13 @@ static void records_close(void* context) {
 }
 
 server_store* server_store_open(const char* url) {
-    static const server_store_work work = {records_run, records_rest, records_close};
-    const server_database* database = &server_database_sqlite;
-    if (strncmp(url, database->begin, strlen(database->begin)) != 0)
-        database = &server_database_postgres;
-    if (!database->open) return NULL;
+    static const server_database* const databases[] = {ROOMS_DATABASES};
+    static const server_store_work work = {records_run, NULL, records_close};
+    size_t i = 0;
+    while (strncmp(url, databases[i]->begin, strlen(databases[i]->begin)) != 0)
+        if (++i == BASE_COUNT(databases)) return NULL;
     records* self = base_owner_create(NULL, sizeof *self);
-    self->database = database;
+    self->database = databases[i];
     self->url = url;
     return server_store_begin(&work, self);
 }
@@ -159,7 +151,9 @@ server_store* server_store_open(const char* url) {
 // With the lock. An order, the end, or the time ends it.
 static void store_rest(server_store* self) {
     (void)pthread_mutex_unlock(&self->lock);
-    const uint64_t due_us = self->work->rest(self->context, net_loop_now_us());
+    const uint64_t now_us = net_loop_now_us();
+    const uint64_t due_us =
+        self->work->rest ? self->work->rest(self->context, now_us) : now_us + REST_US;
     const struct timespec due = {.tv_sec = (time_t)(due_us / 1000000),
                                  .tv_nsec = (long)(due_us % 1000000 * 1000)};
     (void)pthread_mutex_lock(&self->lock);
@@ -192,8 +186,6 @@ static void* store_work(void* context) {
 // ---- the loop
 
 server_store* server_store_begin(const server_store_work* work, void* context) {
-    pthread_condattr_t clock;
-    sigset_t all, before;
     server_store* self = base_owner_create(NULL, sizeof *self);
     self->work = work;
     self->context = context;
@@ -201,14 +193,8 @@ server_store* server_store_begin(const server_store_work* work, void* context) {
         base_allocate_zero(&self->owner.allocator, SERVER_STORE_ORDERS_MAX * sizeof *self->orders);
     self->ended_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     (void)pthread_mutex_init(&self->lock, NULL);
-    (void)pthread_condattr_init(&clock);
-    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); // that of net_loop_now_us
-    (void)pthread_cond_init(&self->wake, &clock);
-    (void)pthread_condattr_destroy(&clock);
-    sigfillset(&all); // signals are the loop's
-    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    const int failed = pthread_create(&self->thread, NULL, store_work, self);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    net_condition_init(&self->wake);
+    const int failed = net_thread_start(&self->thread, store_work, self);
     BASE_ASSERT(!failed && self->ended_event >= 0);
     return self;
 }

@@ -48,7 +48,7 @@ typedef struct server_store server_store;
 /// What a thread does with orders; all of it is called on the thread.
 typedef struct server_store_work {
     void (*run)(void* context, server_store_order* order); ///< sets its end
-    /// Between orders. @return when it is called again at the latest.
+    /// Between orders. @return when it is called again at the latest. NULL: nothing to do.
     uint64_t (*rest)(void* context, uint64_t now_us);
     void (*close)(void* context);
 } server_store_work;
@@ -98,4 +98,4 @@ typedef struct server_database {
     void (*close)(void* connection);
 } server_database;
 extern const server_database server_database_sqlite;
-extern const server_database server_database_postgres; ///< without libpq: open is NULL
+extern const server_database server_database_postgres; ///< of a build with libpq

@@ -9,16 +9,10 @@
 #include "base/text.h"
 #include "net/socket.h"
 
-#include <jansson.h>
-#include <sodium.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#define BASE64 sodium_base64_VARIANT_ORIGINAL
-#define RECORD_TEXT_BYTES sodium_base64_ENCODED_LEN(SERVER_RECORD_BYTES_MAX, BASE64)
-#define SEAT_TEXT_BYTES sodium_base64_ENCODED_LEN(SERVER_ROOM_TRANSFER_BYTES, BASE64)
 
 // A datagram of a match.
 typedef struct told {
@@ -26,29 +20,9 @@ typedef struct told {
     server_room* room;
     json_t* json;
     uint64_t now_us;
-    const char* kind; // "ask", "keep", "transfer", "result"
-    uint64_t number;  // of the question; of a result its tick
+    uint64_t number; // of the question; of a result its tick
     uint64_t player;
 } told;
-
-static bool told_number(const told* self, const char* key, uint64_t* number) {
-    const char* text = json_string_value(json_object_get(self->json, key));
-    return text && base_text_parse_u64(text, number);
-}
-
-static bool told_bytes(const told* self, const char* key, uint8_t* bytes, size_t most,
-                       size_t* size) {
-    const json_t* value = json_object_get(self->json, key);
-    const char *text = json_string_value(value), *end = text;
-    return text &&
-           sodium_base642bin(bytes, most, text, json_string_length(value), NULL, size, &end,
-                             BASE64) == 0 &&
-           end == text + json_string_length(value);
-}
-
-static const char* print_bytes(char* text, size_t text_bytes, const uint8_t* bytes, size_t size) {
-    return sodium_bin2base64(text, text_bytes, bytes, size, BASE64);
-}
 
 // ---- answers
 
@@ -61,30 +35,28 @@ static void room_send(const server_room* room, base_bytes* json) {
     base_bytes_deinit(json);
 }
 
-static void room_refuse(const server_room* room, const char* kind, uint64_t number,
-                        const char* why) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "{%s='%ju' error=%s}", kind, number, why);
-    room_send(room, &json);
-}
-
-// The bytes of a transfer are sent also when the record is not known.
-static void room_answer_ask(const server_room* room, const server_store_order* order,
-                            const char* why) {
-    char record[RECORD_TEXT_BYTES], bytes[SEAT_TEXT_BYTES] = "";
+// `why` NULL: the order is done. The bytes of a transfer are sent also when the record is not known.
+static void room_answer_order(const server_room* room, const server_store_order* order,
+                              const char* why) {
+    char text[SERVER_TELL_TEXT_BYTES(SERVER_RECORD_BYTES_MAX)];
     const server_record* known = &order->record;
     const server_seat* seat = server_room_find_seat(room, known->player);
     base_bytes json;
     base_bytes_init(&json, NULL);
-    base_json_write(&json, "{ask='%ju'", order->number);
+    base_json_write(&json, "{%s='%ju'", order->is_keep ? "keep" : "ask", order->number);
     if (why)
         base_json_write(&json, "error=%s is_final=%i", why, !room->host->store);
     else
-        base_json_write(&json, "version='%ju' record=%s", known->version,
-                        print_bytes(record, sizeof record, known->bytes, known->size));
-    if (seat) (void)print_bytes(bytes, sizeof bytes, seat->bytes, seat->size);
-    base_json_write(&json, "bytes=%s}", bytes);
+        base_json_write(&json, "version='%ju'", known->version);
+    if (!order->is_keep && !why)
+        base_json_write(
+            &json, "record=%s",
+            sodium_bin2base64(text, sizeof text, known->bytes, known->size, SERVER_TELL_BASE64));
+    if (!order->is_keep)
+        base_json_write(&json, "bytes=%s",
+                        sodium_bin2base64(text, sizeof text, seat ? seat->bytes : NULL,
+                                          seat ? seat->size : 0, SERVER_TELL_BASE64));
+    base_json_write(&json, "}");
     room_send(room, &json);
 }
 
@@ -104,53 +76,34 @@ static void store_ready(void* owner, uint32_t events) {
                                 : "records of players are known again%s",
                         is_away ? order->why : "");
         host->is_store_away = is_away;
-        if (!room) continue;
         if (order->end == SERVER_STORE_CONFLICT) why = "conflict";
-        if (!order->is_keep) {
-            room_answer_ask(room, order, why);
-        } else if (why) {
-            room_refuse(room, "keep", order->number, why);
-        } else {
-            base_bytes json;
-            base_bytes_init(&json, NULL);
-            base_json_write(&json, "{keep='%ju' version='%ju'}", order->number,
-                            order->record.version);
-            room_send(room, &json);
-        }
+        if (room) room_answer_order(room, order, why);
     }
 }
 
 // ---- records
 
 static bool told_order(const told* self, bool is_keep) {
-    static const server_store_order none;
-    server_store_order* order = self->host->store ? server_store_next(self->host->store) : NULL;
-    server_store_order lost = none;
-    size_t size = 0;
+    server_host* host = self->host;
+    server_store_order* order = host->store ? server_store_next(host->store) : NULL;
+    server_store_order lost;
     const bool is_lost = !order;
     if (is_lost) order = &lost;
-    *order = none;
-    order->number = self->number;
-    order->is_keep = is_keep;
+    *order = (server_store_order){.number = self->number, .is_keep = is_keep};
     order->record.player = self->player;
     memcpy(order->record.writer, self->room->id, sizeof order->record.writer);
     memcpy(order->record.game, self->room->game.name, sizeof order->record.game);
-    if (is_keep &&
-        !(told_number(self, "version", &order->record.version) &&
-          order->record.version < INT64_MAX &&
-          told_bytes(self, "record", order->record.bytes, sizeof order->record.bytes, &size)))
+    if (is_keep && !(server_tell_number(self->json, "version", &order->record.version) &&
+                     order->record.version < INT64_MAX &&
+                     server_tell_bytes(self->json, "record", order->record.bytes,
+                                       sizeof order->record.bytes, &order->record.size)))
         return false;
-    order->record.size = (uint32_t)size;
-    if (!is_lost) {
-        server_store_push(self->host->store, self->now_us);
-        return true;
-    }
-    const char* why = self->host->store ? "too many questions" : "this host keeps no records";
-    self->host->orders[SERVER_STORE_END_COUNT]++;
-    if (is_keep)
-        room_refuse(self->room, self->kind, self->number, why);
+    host->orders[SERVER_STORE_END_COUNT] += is_lost;
+    if (is_lost)
+        room_answer_order(self->room, order,
+                          host->store ? "too many questions" : "this host keeps no records");
     else
-        room_answer_ask(self->room, order, why);
+        server_store_push(host->store, self->now_us);
     return true;
 }
 
@@ -186,17 +139,16 @@ static void result_ready(void* owner, uint32_t events) {
 static bool told_result(const told* self) {
     server_room* room = self->room;
     server_store_order* order = self->host->results ? server_store_next(self->host->results) : NULL;
-    size_t size = 0;
     uint64_t tick = 0;
     if (room->result == SERVER_RESULT_KEPT) answer_result(room);
     if (room->result != SERVER_RESULT_NONE || !order) return true;
-    if (!told_number(self, "tick", &tick) ||
-        !told_bytes(self, "result", order->record.bytes, sizeof order->record.bytes, &size))
+    if (!server_tell_number(self->json, "tick", &tick) ||
+        !server_tell_bytes(self->json, "result", order->record.bytes, sizeof order->record.bytes,
+                           &order->record.size))
         return false;
     memcpy(order->record.writer, room->id, sizeof order->record.writer);
     memcpy(order->record.game, room->game.name, sizeof order->record.game);
     order->number = room->result_tick = tick;
-    order->record.size = (uint32_t)size;
     room->result = SERVER_RESULT_WAITS;
     server_store_push(self->host->results, self->now_us);
     return true;
@@ -233,16 +185,14 @@ void server_host_open_store(server_host* self) {
 
 // ---- transfers
 
-static void send_transfer(const told* self, const server_room* to) {
+static void answer_transfer(const told* self, const server_room* to, const char* why) {
     base_bytes json;
     base_bytes_init(&json, NULL);
     base_json_write(&json, "{transfer='%ju'", self->number);
-    const bool is_whole = server_room_put_seat(&json, to, self->player, "");
+    if (!why && !server_room_put_seat(&json, to, self->player, "")) why = "no token can be made";
+    if (why) base_json_write(&json, "error=%s", why);
     base_json_write(&json, "}");
-    if (is_whole)
-        room_send(self->room, &json);
-    else
-        base_bytes_deinit(&json);
+    room_send(self->room, &json);
 }
 
 // The seat is found again when the match asks again, as it does while the other one starts.
@@ -250,9 +200,9 @@ static bool told_transfer(const told* self) {
     server_host* host = self->host;
     const char* to = json_string_value(json_object_get(self->json, "to"));
     uint8_t bytes[SERVER_ROOM_TRANSFER_BYTES];
-    size_t size = 0;
+    uint32_t size = 0;
     server_seat* seat = NULL;
-    if (!to || !told_bytes(self, "bytes", bytes, sizeof bytes, &size)) return false;
+    if (!to || !server_tell_bytes(self->json, "bytes", bytes, sizeof bytes, &size)) return false;
     server_room* room = server_rooms_find(host->rooms, to, strlen(to));
     server_join join = {.game = to, .player = self->player, .leaves = self->room};
     if (room) join.game = room->game.name, join.match = room->id;
@@ -268,13 +218,13 @@ static bool told_transfer(const told* self) {
         why = server_join_ends[end].text;
     }
     if (why) {
-        room_refuse(self->room, self->kind, self->number, why);
+        answer_transfer(self, NULL, why);
         return true;
     }
-    seat->size = (uint32_t)size;
+    seat->size = size;
     memcpy(seat->bytes, bytes, size);
     if (room->host) (void)server_room_save_seats(room);
-    if (room->state == SERVER_ROOM_RUNNING) send_transfer(self, room);
+    if (room->state == SERVER_ROOM_RUNNING) answer_transfer(self, room, NULL);
     return true;
 }
 
@@ -290,7 +240,7 @@ static bool told_report(const told* self) {
     server_room* room = self->room;
     if (json_unpack(self->json, "{s:s s:s s:o}", "address", &address, "http", &http, "players",
                     &list) != 0 ||
-        !told_number(self, "at_us", &at_us) || !strchr(address, ':'))
+        !server_tell_number(self->json, "at_us", &at_us) || !strchr(address, ':'))
         return false;
     if (room->heard_us <= self->now_us) room->heard_us = self->now_us;
     if (room->state != SERVER_ROOM_STARTING && room->state != SERVER_ROOM_RUNNING) return true;
@@ -324,9 +274,8 @@ static bool told_question(told* self) {
     static const char* const kinds[] = {"ask", "keep", "transfer"};
     for (size_t i = 0; i < BASE_COUNT(kinds); i++) {
         if (!json_object_get(self->json, kinds[i])) continue;
-        self->kind = kinds[i];
-        if (!told_number(self, self->kind, &self->number) ||
-            !told_number(self, "player", &self->player) || self->player == 0)
+        if (!server_tell_number(self->json, kinds[i], &self->number) ||
+            !server_tell_number(self->json, "player", &self->player) || self->player == 0)
             return false;
         return i == 2 ? told_transfer(self) : told_order(self, i == 1);
     }

@@ -303,13 +303,14 @@ typedef struct net_match_value {
 } net_match_value;
 /// What the host is to do for a player.
 typedef struct net_match_effect {
-    bool is_transfer; ///< else a record is to be kept
-    uint32_t client;
     uint64_t player_id;
     uint64_t record_version; ///< of its join
     ecs_tick tick;           ///< in which the game asked for it
-    char to[NET_TRANSFER_TO_BYTES];
+    uint32_t client;
     uint32_t size;
+    uint8_t is_transfer; ///< 0: a record is to be kept
+    char to[NET_TRANSFER_TO_BYTES];
+    // What is above is saved as it is: it has no gaps.
     uint8_t bytes[NET_RECORD_BYTES_MAX];
 } net_match_effect;
 typedef struct net_match_told {
