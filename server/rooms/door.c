@@ -122,11 +122,9 @@ static void visit_send(visit* self, int status, const char* type, const void* by
 }
 
 static void visit_refuse(visit* self, int status, const char* text) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "{error=%s}", text);
-    visit_send(self, status, NULL, json.data, json.size);
-    base_bytes_deinit(&json);
+    base_bytes* json = server_host_text(self->host);
+    base_json_write(json, "{error=%s}", text);
+    visit_send(self, status, NULL, json->data, json->size);
 }
 
 // ---- the head
@@ -177,18 +175,16 @@ static void note_name(const visit* self) {
 }
 
 static void send_seat(visit* self, const server_room* room, bool is_player) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
+    base_bytes* json = server_host_text(self->host);
     note_name(self); // it may have waited
-    base_json_write(&json, "{");
-    if (server_room_put_seat(&json, room, self->player, is_player ? "#join=" : NULL)) {
-        base_json_write(&json, "expires_s=%u seats=%u taken=%u}", SERVER_ROOM_SEAT_S,
-                        room->game.seats, room->seat_count);
-        visit_send(self, 200, NULL, json.data, json.size);
-    } else {
+    base_json_write(json, "{");
+    if (!server_room_put_seat(json, room, self->player, is_player ? "#join=" : NULL)) {
         visit_refuse(self, 503, "no token can be made");
+        return;
     }
-    base_bytes_deinit(&json);
+    base_json_write(json, "expires_s=%u seats=%u taken=%u}", SERVER_ROOM_SEAT_S, room->game.seats,
+                    room->seat_count);
+    visit_send(self, 200, NULL, json->data, json->size);
 }
 
 static void visit_answer_join(visit* self) {
@@ -302,23 +298,29 @@ static void join_match(visit* self, server_right right) {
     json_decref(body);
 }
 
+// @return the match, which runs; NULL: refused.
+static server_room* visit_find_match(visit* self, const char* id, size_t size) {
+    server_room* room = server_rooms_find(self->host->rooms, id, size);
+    if (room && room->state == SERVER_ROOM_RUNNING) return room;
+    if (!room)
+        visit_refuse(self, 404, "there is no such match");
+    else if (room->state >= SERVER_ROOM_LEAVING)
+        visit_refuse(self, 410, "this match has ended");
+    else
+        visit_refuse(self, 503, "this match is not ready yet: try again");
+    return NULL;
+}
+
 // A token without a seat: with it a client may watch.
 static void watch_match(visit* self, server_right right) {
     json_t* body = visit_read(self);
     if (!body) return;
     const char* id = json_string_value(json_object_get(body, "match"));
-    const server_room* room = id ? server_rooms_find(self->host->rooms, id, strlen(id)) : NULL;
+    const server_room* room = visit_find_match(self, id ? id : "", id ? strlen(id) : 0);
     (void)right;
     net_entropy_system()->fill(NULL, &self->player, sizeof self->player);
     self->player |= 1;
-    if (!room)
-        visit_refuse(self, 404, "there is no such match");
-    else if (room->state >= SERVER_ROOM_LEAVING)
-        visit_refuse(self, 410, "this match has ended");
-    else if (room->state != SERVER_ROOM_RUNNING)
-        visit_refuse(self, 503, "this match is not ready yet: try again");
-    else
-        send_seat(self, room, false);
+    if (room) send_seat(self, room, false);
     json_decref(body);
 }
 
@@ -326,12 +328,10 @@ static void watch_match(visit* self, server_right right) {
 
 // A list has no body: at its place are the rows of other hosts.
 static void visit_answer_list(visit* self) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    server_forms_put_matches(&json, self->host, self->right, self->in.data + self->head_bytes,
+    base_bytes* json = server_host_text(self->host);
+    server_forms_put_matches(json, self->host, self->right, self->in.data + self->head_bytes,
                              self->in.size - self->head_bytes);
-    visit_send(self, 200, NULL, json.data, json.size);
-    base_bytes_deinit(&json);
+    visit_send(self, 200, NULL, json->data, json->size);
 }
 
 static void list_matches(visit* self, server_right right) {
@@ -430,11 +430,9 @@ static void visit_answer(visit* self) {
     } else if (routes[route].answer) {
         routes[route].answer(self, welcome.right);
     } else {
-        base_bytes text;
-        base_bytes_init(&text, NULL);
-        routes[route].put(&text, host);
-        visit_send(self, 200, routes[route].type, text.data, text.size);
-        base_bytes_deinit(&text);
+        base_bytes* text = server_host_text(host);
+        routes[route].put(text, host);
+        visit_send(self, 200, routes[route].type, text->data, text->size);
     }
 }
 
@@ -488,14 +486,11 @@ static bool connect_to(visit* self, const server_room* room) {
 // "/m/ID/REST HTTP/1.1"
 static void pass_to_match(visit* self, const char* id) {
     const size_t size = strcspn(id, "/? \r");
-    server_room* room = server_rooms_find(self->host->rooms, id, size);
-    if (!room) {
-        visit_refuse(self, 404, "there is no such match");
-    } else if (room->state >= SERVER_ROOM_LEAVING) {
-        visit_refuse(self, 410, "this match has ended");
-    } else if (id[size] != '/') {
+    server_room* room = visit_find_match(self, id, size);
+    if (!room) return;
+    if (id[size] != '/') {
         visit_refuse(self, 404, "the page of a match is /m/ID/");
-    } else if (room->state != SERVER_ROOM_RUNNING || !connect_to(self, room)) {
+    } else if (!connect_to(self, room)) {
         visit_refuse(self, 503, "this match is not ready yet: try again");
     } else {
         pass_head(self, id + size, room);

@@ -133,16 +133,14 @@ static uint32_t choose_limit(const server_host* host, const server_errand* erran
 static void ask_hosts(server_host* host, server_errand* errand, const server_join* join,
                       const char* subject, const void* body, size_t size) {
     server_errands* self = host->errands;
-    base_bytes text;
+    base_bytes* text = server_host_text(host);
     char head[24];
-    base_bytes_init(&text, NULL);
     (void)base_text_format(head, sizeof head, "%" PRIu32 "\n",
                            choose_limit(host, errand, join->game));
-    base_bytes_write(&text, head, strlen(head));
-    base_bytes_write(&text, body, size);
+    base_bytes_write(text, head, strlen(head));
+    base_bytes_write(text, body, size);
     errand->number = ++self->number;
-    self->broker->send(self->peers, subject, errand->number, text.data, text.size);
-    base_bytes_deinit(&text);
+    self->broker->send(self->peers, subject, errand->number, text->data, text->size);
 }
 
 bool server_errand_next(server_host* host, server_errand* self, server_join* join, const void* body,
@@ -257,19 +255,17 @@ static void answer_question(server_host* host, const server_peer_message* messag
 
 static void answer_list(server_host* host, const char* reply) {
     enum { PIECE = 200000 }; // below what a broker takes
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "[");
+    base_bytes* json = server_host_text(host);
+    base_json_write(json, "[");
     for (uint32_t i = 0; i < host->rooms->count; i++) {
         if (server_forms_show(host->rooms->rooms[i]))
-            server_forms_put_room(&json, host->rooms->rooms[i], false, host->errands->page);
-        if (json.size < PIECE && i + 1 < host->rooms->count) continue;
-        base_json_write(&json, "]");
-        host->errands->broker->answer(host->errands->peers, reply, json.data, json.size);
-        base_bytes_clear(&json);
-        base_json_write(&json, "[");
+            server_forms_put_room(json, host->rooms->rooms[i], false, host->errands->page);
+        if (json->size < PIECE && i + 1 < host->rooms->count) continue;
+        base_json_write(json, "]");
+        host->errands->broker->answer(host->errands->peers, reply, json->data, json->size);
+        base_bytes_clear(json);
+        base_json_write(json, "[");
     }
-    base_bytes_deinit(&json);
 }
 
 static void handle_message(server_host* host, const server_peer_message* message) {

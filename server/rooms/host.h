@@ -31,6 +31,7 @@ struct server_host {
     uint64_t starts, crashes, hangs;
     char asked[SERVER_HOST_BYTES_MAX]; ///< HOST:PORT by which the newest request came
     bool is_asked_by_https;
+    base_bytes text; ///< what is written now: server_host_text
     // What matches are answered.
     char store_url[SERVER_HOST_PATH_BYTES];
     server_store *store, *results; ///< store: NULL without libpq
@@ -49,6 +50,12 @@ struct server_host {
     server_rate rate;
     struct server_errands* errands; ///< NULL: this host is alone
 };
+
+/// @return the host's text, empty; its bytes stay until the next call.
+static inline base_bytes* server_host_text(server_host* host) {
+    base_bytes_clear(&host->text);
+    return &host->text;
+}
 
 // ---- process.c
 

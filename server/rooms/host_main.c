@@ -141,6 +141,7 @@ int main(int argc, char** argv) {
     net_loop* loop = base_allocate_zero(&self->owner.allocator, sizeof *loop);
     base_option_list words = {.count = 0};
     self->reporter = reporter;
+    base_bytes_init(&self->text, &self->owner.allocator);
     self->acceptor.listener = -1;
     self->rooms = server_rooms_create(net_entropy_system());
     const base_options options = {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE // pipe2
+
 #include "peers.h"
 
 #include "fleet/nats_url.h"
@@ -7,14 +9,12 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-#include <pthread.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 enum {
-    LIST_MAX = 8192,    // messages that came and were not taken
     SUBJECTS_MAX = 160, // of 64 games, and some
     WRITE_MS = 100,     // a broker that takes nothing for so long is away
 };
@@ -35,39 +35,29 @@ struct server_peers {
     peer_subject subjects[SUBJECTS_MAX]; // the first one is that of answers
     uint32_t subject_count;
     natsMsg* lent; // until the next one
-    int wake;
-
-    pthread_mutex_t mutex;
-    natsMsg* list[LIST_MAX]; // a ring, under the mutex
-    uint32_t first, count;
+    int pipe[2];   // addresses of messages, from the library's thread; NULL: look at the connection
 };
 
+// @return false: the pipe is full.
+static bool push_message(const server_peers* self, natsMsg* message) {
+    return write(self->pipe[1], &message, sizeof message) == sizeof message;
+}
+
 static void wake(void* context) {
-    (void)eventfd_write(((const server_peers*)context)->wake, 1);
+    (void)push_message(context, NULL);
 }
 
 // On the library's thread.
 static void keep_message(natsConnection* connection, natsSubscription* subscription,
                          natsMsg* message, void* context) {
     (void)connection, (void)subscription;
-    server_peers* self = context;
-    pthread_mutex_lock(&self->mutex);
-    const bool has_room = self->count < LIST_MAX;
-    if (has_room) self->list[(self->first + self->count++) % LIST_MAX] = message;
-    pthread_mutex_unlock(&self->mutex);
-    if (!has_room) natsMsg_Destroy(message);
-    wake(self);
+    if (!push_message(context, message)) natsMsg_Destroy(message);
 }
 
-static natsMsg* pop_message(server_peers* self) {
+static natsMsg* pop_message(const server_peers* self) {
     natsMsg* message = NULL;
-    pthread_mutex_lock(&self->mutex);
-    if (self->count > 0) {
-        message = self->list[self->first];
-        self->first = (self->first + 1) % LIST_MAX;
-        self->count--;
+    while (!message && read(self->pipe[0], &message, sizeof message) == sizeof message) {
     }
-    pthread_mutex_unlock(&self->mutex);
     return message;
 }
 
@@ -119,10 +109,8 @@ static void drop_connection(server_peers* self) {
 
 static bool peers_pass(server_peers* self) {
     natsConnection* made;
-    eventfd_t woken;
     uint64_t count;
     char reason[128];
-    (void)eventfd_read(self->wake, &woken);
     self->is_up = server_connection_look(self->link, &made, &count, reason, sizeof reason);
     if (made) {
         drop_connection(self);
@@ -175,7 +163,7 @@ static void peers_answer(server_peers* self, const char* reply, const void* byte
 }
 
 static int peers_descriptor(const server_peers* peers) {
-    return peers->wake;
+    return peers->pipe[0];
 }
 
 // ---- life
@@ -188,8 +176,8 @@ static void peers_destroy(server_peers* self) {
     for (natsMsg* message; (message = pop_message(self));)
         natsMsg_Destroy(message);
     natsMsg_Destroy(self->lent);
-    if (self->wake >= 0) close(self->wake);
-    pthread_mutex_destroy(&self->mutex);
+    close(self->pipe[0]);
+    close(self->pipe[1]);
     base_owner_destroy(self);
 }
 
@@ -197,10 +185,9 @@ static server_peers* peers_create(const char* url, const base_reporter* reporter
     server_peers* self = base_owner_create(NULL, sizeof *self);
     server_nats_address address;
     natsOptions* options = NULL;
-    pthread_mutex_init(&self->mutex, NULL);
-    self->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    const bool has_pipe = pipe2(self->pipe, O_NONBLOCK | O_CLOEXEC) == 0;
     const bool is_read = server_nats_address_read(&address, url) && address.identity == 0;
-    if (is_read && self->wake >= 0 && server_nats_address_options(&address, &options) == NATS_OK &&
+    if (is_read && has_pipe && server_nats_address_options(&address, &options) == NATS_OK &&
         natsInbox_Create(&self->inbox) == NATS_OK &&
         natsOptions_UseGlobalMessageDelivery(options, true) == NATS_OK &&
         natsOptions_SetWriteDeadline(options, WRITE_MS) == NATS_OK) {

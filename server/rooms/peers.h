@@ -2,8 +2,8 @@
 /// Other hosts of a fleet, by NATS: messages of its broker without waiting. Not JetStream: nothing
 /// is kept there. A broker that is away comes again by itself (fleet/stream_connection.h).
 ///
-/// Threads: all functions on the host's. The library's own thread puts what comes into a list of
-/// bounded length; what finds no room there is lost, as anything that the broker carries may be.
+/// Threads: all functions on the host's. The library's own thread writes what comes to a pipe; what
+/// finds no room there is lost, as anything that the broker carries may be.
 #pragma once
 
 #include "base/report.h"
@@ -28,7 +28,7 @@ typedef struct server_broker {
     server_peers* (*create)(const char* url, const base_reporter* reporter);
     /// NULL does nothing.
     void (*destroy)(server_peers* peers);
-    /// An eventfd: readable when something came, or the connection changed.
+    /// Readable when something came, or the connection changed.
     int (*descriptor)(const server_peers* peers);
     /// Look at the connection, subscribe again where it is a new one. @return is it there?
     bool (*pass)(server_peers* peers);

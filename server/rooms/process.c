@@ -85,18 +85,15 @@ static size_t read_tail(const char* path, char* text, size_t text_bytes) {
 // ---- its seats, for the next host
 
 bool server_room_save_seats(const server_room* room) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "[");
+    base_bytes* json = server_host_text(room->host);
+    base_json_write(json, "[");
     for (uint32_t i = 0; i < room->seat_count; i++)
-        base_json_write(&json, "{player='%ju' until_us='%ju' request=%s party=%s}",
+        base_json_write(json, "{player='%ju' until_us='%ju' request=%s party=%s}",
                         room->seats[i].player, room->seats[i].until_us, room->seats[i].request,
                         room->seats[i].party);
-    base_json_write(&json, "]");
-    base_bytes_write(&json, "", 1);
-    const bool is_saved = write_file(room, "/seats", (const char*)json.data);
-    base_bytes_deinit(&json);
-    return is_saved;
+    base_json_write(json, "]");
+    base_bytes_write(json, "", 1);
+    return write_file(room, "/seats", (const char*)json->data);
 }
 
 void server_room_read_seats(server_rooms* rooms, server_room* room, const json_t* json,

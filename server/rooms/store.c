@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A ring of orders: [popped, ended) wait for the loop, [ended, pushed) for the thread. Both run an
-// order in its place.
+// Addresses of orders go to the thread by one pipe, and back by another one; each has room for all.
+#define _GNU_SOURCE // pipe2
+
 #include "store.h"
 
 #include "base/assert.h"
@@ -9,16 +10,14 @@
 #include "fleet/backoff.h"
 #include "net/socket.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "rooms_parts.h"
 
-#define REST_US UINT64_C(3600000000)
 #define LEAST_US UINT64_C(250000) // for an order that waited behind others
 #define BACKOFFS_MAX 4u           // then it tries again each two seconds or so
 
@@ -39,12 +38,10 @@ struct server_store {
     const server_store_work* work;
     void* context;
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    int ended_event;
-    bool is_closing;
-    uint64_t pushed, ended, popped, lent; // lent: popped, and read until the next pop
-    server_store_order* orders;
+    int pushed[2], ended[2]; // pipes
+    server_store_order *orders, *lent;
+    server_store_order* free[SERVER_STORE_ORDERS_MAX];
+    uint32_t free_count;
 };
 
 // ---- records, on the thread
@@ -86,17 +83,22 @@ static int records_ask(records* self, const server_store_order* order, server_sq
 
 // @return 1: it is kept; 0: it is not; -1: it failed on the way, and may be kept.
 static int records_keep(records* self, server_store_order* order) {
-    server_record *record = &order->record, found = {.version = 0};
+    server_record* record = &order->record;
     const uint64_t before = record->version;
-    if (records_ask(self, order, SERVER_SQL_READ, record, &found) < 0) return -1;
-    const bool is_own = strcmp(found.writer, record->writer) == 0 && found.version > before;
-    const bool is_kept = (is_own || found.version == before + 1) && found.size == record->size &&
-                         memcmp(found.bytes, record->bytes, found.size) == 0;
-    record->version = found.version;
-    if (is_kept || (found.version != before && !is_own)) return is_kept;
-    const server_sql what = found.version == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE;
-    const int count = records_ask(self, order, what, record, NULL);
-    record->version = count < 0 ? before : found.version + (count > 0);
+    int count;
+    do { // again when another one was kept after it was read
+        server_record found = {.version = 0};
+        if (records_ask(self, order, SERVER_SQL_READ, record, &found) < 0) return -1;
+        const bool is_own = strcmp(found.writer, record->writer) == 0 && found.version > before;
+        const bool is_kept = (is_own || found.version == before + 1) &&
+                             found.size == record->size &&
+                             memcmp(found.bytes, record->bytes, found.size) == 0;
+        record->version = found.version;
+        if (is_kept || (found.version != before && !is_own)) return is_kept;
+        count = records_ask(self, order, found.version == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE,
+                            record, NULL);
+    } while (count == 0);
+    record->version = count < 0 ? before : record->version + 1;
     return count;
 }
 
@@ -148,37 +150,26 @@ server_store* server_store_open(const char* url) {
 
 // ---- the thread
 
-// With the lock. An order, the end, or the time ends it.
-static void store_rest(server_store* self) {
-    (void)pthread_mutex_unlock(&self->lock);
-    const uint64_t now_us = net_loop_now_us();
-    const uint64_t due_us =
-        self->work->rest ? self->work->rest(self->context, now_us) : now_us + REST_US;
-    const struct timespec due = {.tv_sec = (time_t)(due_us / 1000000),
-                                 .tv_nsec = (long)(due_us % 1000000 * 1000)};
-    (void)pthread_mutex_lock(&self->lock);
-    if (self->ended == self->pushed && !self->is_closing)
-        (void)pthread_cond_timedwait(&self->wake, &self->lock, &due);
+// @return the next order; NULL: it is to end.
+static server_store_order* store_wait(const server_store* self) {
+    server_store_order* order;
+    struct pollfd one = {.fd = self->pushed[0], .events = POLLIN};
+    for (;;) {
+        const ssize_t size = read(self->pushed[0], &order, sizeof order);
+        if (size >= 0) return size > 0 ? order : NULL;
+        const uint64_t now_us = net_loop_now_us();
+        const uint64_t due_us = self->work->rest ? self->work->rest(self->context, now_us) : 0;
+        const uint64_t wait_ms = due_us > now_us ? (due_us - now_us) / 1000 + 1 : 0;
+        (void)poll(&one, 1, self->work->rest ? (int)wait_ms : -1);
+    }
 }
 
 static void* store_work(void* context) {
     server_store* self = context;
-    const uint64_t one = 1;
-    (void)pthread_mutex_lock(&self->lock);
-    for (;;) {
-        if (self->ended == self->pushed) {
-            if (self->is_closing) break;
-            store_rest(self);
-            continue;
-        }
-        server_store_order* order = &self->orders[self->ended % SERVER_STORE_ORDERS_MAX];
-        (void)pthread_mutex_unlock(&self->lock);
+    for (server_store_order* order; (order = store_wait(self));) {
         self->work->run(self->context, order);
-        (void)pthread_mutex_lock(&self->lock);
-        self->ended++;
-        (void)!write(self->ended_event, &one, sizeof one);
+        (void)!write(self->ended[1], &order, sizeof order);
     }
-    (void)pthread_mutex_unlock(&self->lock);
     self->work->close(self->context);
     return NULL;
 }
@@ -191,53 +182,42 @@ server_store* server_store_begin(const server_store_work* work, void* context) {
     self->context = context;
     self->orders =
         base_allocate_zero(&self->owner.allocator, SERVER_STORE_ORDERS_MAX * sizeof *self->orders);
-    self->ended_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    (void)pthread_mutex_init(&self->lock, NULL);
-    net_condition_init(&self->wake);
-    const int failed = net_thread_start(&self->thread, store_work, self);
-    BASE_ASSERT(!failed && self->ended_event >= 0);
+    for (uint32_t i = 0; i < SERVER_STORE_ORDERS_MAX; i++)
+        self->free[self->free_count++] = &self->orders[i];
+    const bool has_pipes = pipe2(self->pushed, O_CLOEXEC | O_NONBLOCK) == 0 &&
+                           pipe2(self->ended, O_CLOEXEC | O_NONBLOCK) == 0;
+    BASE_ASSERT(has_pipes && net_thread_start(&self->thread, store_work, self) == 0);
     return self;
 }
 
 void server_store_close(server_store* self) {
     if (!self) return;
-    (void)pthread_mutex_lock(&self->lock);
-    self->is_closing = true;
-    (void)pthread_cond_signal(&self->wake);
-    (void)pthread_mutex_unlock(&self->lock);
+    close(self->pushed[1]); // what was pushed is read before the end
     (void)pthread_join(self->thread, NULL);
-    (void)pthread_cond_destroy(&self->wake);
-    (void)pthread_mutex_destroy(&self->lock);
-    close(self->ended_event);
+    close(self->pushed[0]);
+    close(self->ended[0]);
+    close(self->ended[1]);
     base_owner_destroy(self);
 }
 
 int server_store_descriptor(const server_store* self) {
-    return self->ended_event;
+    return self->ended[0];
 }
 
-// The thread changes neither `pushed` nor `popped`.
 server_store_order* server_store_next(server_store* self) {
-    if (self->pushed - self->popped == SERVER_STORE_ORDERS_MAX) return NULL;
-    return &self->orders[self->pushed % SERVER_STORE_ORDERS_MAX];
+    return self->free_count > 0 ? self->free[self->free_count - 1] : NULL;
 }
 
 void server_store_push(server_store* self, uint64_t now_us) {
-    BASE_ASSERT(server_store_next(self));
-    server_store_next(self)->due_us = now_us + SERVER_STORE_WAIT_US;
-    (void)pthread_mutex_lock(&self->lock);
-    self->pushed++;
-    (void)pthread_cond_signal(&self->wake);
-    (void)pthread_mutex_unlock(&self->lock);
+    BASE_ASSERT(self->free_count > 0);
+    server_store_order* order = self->free[--self->free_count];
+    order->due_us = now_us + SERVER_STORE_WAIT_US;
+    (void)!write(self->pushed[1], &order, sizeof order);
 }
 
 const server_store_order* server_store_pop(server_store* self) {
-    uint64_t count;
-    self->popped = self->lent;
-    (void)!read(self->ended_event, &count, sizeof count);
-    (void)pthread_mutex_lock(&self->lock);
-    const bool has_one = self->popped < self->ended;
-    (void)pthread_mutex_unlock(&self->lock);
-    self->lent += has_one;
-    return has_one ? &self->orders[self->popped % SERVER_STORE_ORDERS_MAX] : NULL;
+    if (self->lent) self->free[self->free_count++] = self->lent;
+    self->lent = NULL;
+    (void)!read(self->ended[0], &self->lent, sizeof self->lent);
+    return self->lent;
 }

@@ -29,8 +29,7 @@
 extern const server_part server_part_tell;
 
 typedef struct teller {
-    int socket; // 0: there is no host
-    int answers;
+    int socket; // both ways; 0: there is no host
     struct sockaddr_un host;
     char match[32], address[NET_ENET_ADDRESS_TEXT_BYTES], http[NET_ADDRESS_TEXT_BYTES];
     uint64_t told_us;
@@ -76,19 +75,17 @@ static bool bind_answers(teller* self) {
                           self->host.sun_path, self->match))
         return false;
     (void)unlink(at.sun_path);
-    return bind(self->answers, (const struct sockaddr*)&at, sizeof at) == 0;
+    return bind(self->socket, (const struct sockaddr*)&at, sizeof at) == 0;
 }
 
 static int open_teller(server_program* program) {
     teller* self = teller_of(program);
     const char* text = getenv(SERVER_TELL_VARIABLE);
-    const int type = SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
     self->host.sun_family = AF_UNIX;
     base_bytes_init(&self->json, NULL);
     if (!text || sscanf(text, "%31s %107[^\n]", self->match, self->host.sun_path) != 2)
         return NET_EXIT_CLEAN;
-    self->socket = socket(AF_UNIX, type, 0);
-    self->answers = socket(AF_UNIX, type, 0);
+    self->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (!bind_answers(self))
         base_report(&program->reporter, self->host.sun_path, 0,
                     "warning: the host cannot answer this match: %s", base_error_text(errno));
@@ -149,7 +146,7 @@ static int begin_telling(server_program* program) {
     teller* self = teller_of(program);
     char words[1024];
     if (self->socket <= 0) return NET_EXIT_CLEAN;
-    server_program_hear(program, self->answers);
+    server_program_hear(program, self->socket);
     server_program_say(program, SERVER_SAYS_READY, words, sizeof words);
     const char* http = strstr(words, " http=http://");
     (void)net_transport_enet_address(program->enet, self->address, sizeof self->address);
@@ -169,7 +166,7 @@ static bool has_log_all(const server_program* program) {
 static void receive_answers(teller* self, uint64_t now_us) {
     char text[SERVER_CHANNEL_BYTES_MAX];
     for (uint32_t i = 0; i < ANSWERS_MAX; i++) {
-        const ssize_t size = recv(self->answers, text, sizeof text, MSG_DONTWAIT);
+        const ssize_t size = recv(self->socket, text, sizeof text, MSG_DONTWAIT);
         if (size < 0) return;
         server_channel_receive(self->channel, text, (size_t)size, now_us);
     }
@@ -190,7 +187,7 @@ static int end_telling(server_program* program) {
     teller* self = teller_of(program);
     if (self->socket <= 0 || !program->match) return NET_EXIT_CLEAN;
     const uint64_t begin_us = net_loop_now_us();
-    struct pollfd wait = {.fd = self->answers, .events = POLLIN};
+    struct pollfd wait = {.fd = self->socket, .events = POLLIN};
     for (uint64_t now_us = begin_us; now_us - begin_us < END_US; now_us = net_loop_now_us()) {
         pass(program, now_us);
         if (!server_channel_waits(self->channel)) return NET_EXIT_CLEAN;
@@ -215,7 +212,6 @@ static void say(const server_program* program, server_saying line, char* text, s
 static int close_teller(server_program* program) {
     teller* self = teller_of(program);
     if (self->socket > 0) close(self->socket);
-    if (self->answers > 0) close(self->answers);
     server_channel_destroy(self->channel);
     self->channel = NULL;
     base_bytes_deinit(&self->json);

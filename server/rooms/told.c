@@ -26,38 +26,36 @@ typedef struct told {
 
 // ---- answers
 
-static void room_send(const server_room* room, base_bytes* json) {
+static void room_send(const server_room* room, const base_bytes* json) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (base_text_format(at.sun_path, sizeof at.sun_path, "%s/matches/%s/answers",
                          room->host->conf.folder, room->id))
         (void)sendto(room->host->reports.descriptor, json->data, json->size,
                      MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr*)&at, sizeof at);
-    base_bytes_deinit(json);
 }
 
-// `why` NULL: the order is done. The bytes of a transfer are sent also when the record is not known.
+// `why` NULL: the order is done. Bytes of a transfer are sent also when the record is not known.
 static void room_answer_order(const server_room* room, const server_store_order* order,
                               const char* why) {
     char text[SERVER_TELL_TEXT_BYTES(SERVER_RECORD_BYTES_MAX)];
     const server_record* known = &order->record;
     const server_seat* seat = server_room_find_seat(room, known->player);
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "{%s='%ju'", order->is_keep ? "keep" : "ask", order->number);
+    base_bytes* json = server_host_text(room->host);
+    base_json_write(json, "{%s='%ju'", order->is_keep ? "keep" : "ask", order->number);
     if (why)
-        base_json_write(&json, "error=%s is_final=%i", why, !room->host->store);
+        base_json_write(json, "error=%s is_final=%i", why, !room->host->store);
     else
-        base_json_write(&json, "version='%ju'", known->version);
+        base_json_write(json, "version='%ju'", known->version);
     if (!order->is_keep && !why)
         base_json_write(
-            &json, "record=%s",
+            json, "record=%s",
             sodium_bin2base64(text, sizeof text, known->bytes, known->size, SERVER_TELL_BASE64));
     if (!order->is_keep)
-        base_json_write(&json, "bytes=%s",
+        base_json_write(json, "bytes=%s",
                         sodium_bin2base64(text, sizeof text, seat ? seat->bytes : NULL,
                                           seat ? seat->size : 0, SERVER_TELL_BASE64));
-    base_json_write(&json, "}");
-    room_send(room, &json);
+    base_json_write(json, "}");
+    room_send(room, json);
 }
 
 static void store_ready(void* owner, uint32_t events) {
@@ -110,10 +108,9 @@ static bool told_order(const told* self, bool is_keep) {
 // ---- results
 
 static void answer_result(const server_room* room) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "{result='%ju'}", room->result_tick);
-    room_send(room, &json);
+    base_bytes* json = server_host_text(room->host);
+    base_json_write(json, "{result='%ju'}", room->result_tick);
+    room_send(room, json);
 }
 
 static void result_ready(void* owner, uint32_t events) {
@@ -186,13 +183,12 @@ void server_host_open_store(server_host* self) {
 // ---- transfers
 
 static void answer_transfer(const told* self, const server_room* to, const char* why) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
-    base_json_write(&json, "{transfer='%ju'", self->number);
-    if (!why && !server_room_put_seat(&json, to, self->player, "")) why = "no token can be made";
-    if (why) base_json_write(&json, "error=%s", why);
-    base_json_write(&json, "}");
-    room_send(self->room, &json);
+    base_bytes* json = server_host_text(self->host);
+    base_json_write(json, "{transfer='%ju'", self->number);
+    if (!why && !server_room_put_seat(json, to, self->player, "")) why = "no token can be made";
+    if (why) base_json_write(json, "error=%s", why);
+    base_json_write(json, "}");
+    room_send(self->room, json);
 }
 
 // The seat is found again when the match asks again, as it does while the other one starts.
