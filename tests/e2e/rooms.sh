@@ -5,6 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../support/postgres.sh
 . "$here/../support/postgres.sh"
+# shellcheck source=broker.sh
+. "$here/broker.sh"
 
 # A match that a case leaves would outlive it.
 end_matches() {
