@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/report.h"
+#include "net/transport.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,11 @@ static inline void server_acceptor_close(server_acceptor* self) {
         close(self->spares[--self->spare_count]);
     if (self->listener >= 0) close(self->listener);
 }
+
+/// Listen at ADDR:PORT, or the first free port of ADDR:FIRST-LAST; `bound` is that one.
+/// @return false, with errno.
+BASE_MUST_USE bool server_acceptor_listen(server_acceptor* self, const char* range,
+                                          net_address* bound);
 
 /// The first lack is reported. `from` NULL: there is no address. @return -1: no connection now.
 static inline int server_acceptor_accept(server_acceptor* self, struct sockaddr* from,

@@ -194,36 +194,32 @@ static void* serve(void* inspect) {
 
 // ---- opening ----
 
-// The first port of a range that is free.
-static bool bind_port(server_inspect* self, int fd) {
-    char listen[NET_HOST_LISTEN_BYTES];
-    for (uint32_t n = 0; net_host_listen_at(self->config.listen, n, listen) &&
-                         net_address_resolve_one(NULL, listen, &self->bound) == NET_OK;
-         n++) {
-        struct sockaddr_in6 name;
-        const bool is_ipv6 = !net_address_is_ipv4(&self->bound);
-        const socklen_t size = net_address_write(&self->bound, is_ipv6, &name);
-        if (bind(fd, (struct sockaddr*)&name, size) == 0) return true;
-        if (errno != EADDRINUSE) return false;
-    }
-    return false;
-}
-
-// Its port goes to self->bound. @return false, with errno.
-static bool listen_at(server_inspect* self) {
+bool server_acceptor_listen(server_acceptor* self, const char* range, net_address* bound) {
     struct sockaddr_in6 name;
     struct sockaddr* any = (struct sockaddr*)&name;
-    socklen_t size = net_address_write(&self->bound, !net_address_is_ipv4(&self->bound), &name);
+    char at[NET_HOST_LISTEN_BYTES];
     const int one = 1;
-    const int fd = socket(any->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return false;
-    self->acceptor.listener = fd;
-    server_acceptor_fill(&self->acceptor);
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (!bind_port(self, fd) || listen(fd, SOMAXCONN) != 0 || getsockname(fd, any, &size) != 0)
-        return false;
-    self->bound.port = net_address_read(any).port;
-    return true;
+    int error = EINVAL;
+    for (uint32_t n = 0;
+         net_host_listen_at(range, n, at) && net_address_resolve_one(NULL, at, bound) == NET_OK;
+         n++) {
+        socklen_t size = net_address_write(bound, !net_address_is_ipv4(bound), &name);
+        const int fd = socket(any->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        self->listener = fd;
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+        if (fd >= 0 && bind(fd, any, size) == 0 && listen(fd, SOMAXCONN) == 0 &&
+            getsockname(fd, any, &size) == 0) {
+            bound->port = net_address_read(any).port;
+            server_acceptor_fill(self);
+            return true;
+        }
+        error = errno;
+        server_acceptor_close(self);
+        self->listener = -1;
+        if (error != EADDRINUSE) break;
+    }
+    errno = error;
+    return false;
 }
 
 static bool start_daemon(server_inspect* self) {
@@ -249,7 +245,8 @@ static int open_listener(server_inspect* self, const server_inspect_config* conf
     if (!server_gate_init(&self->gate, &self->bound, config->token_file, &self->config.hosts,
                           &self->config.pages, reporter))
         return NET_EXIT_USAGE;
-    if (listen_at(self)) return NET_EXIT_CLEAN;
+    if (server_acceptor_listen(&self->acceptor, config->listen, &self->bound))
+        return NET_EXIT_CLEAN;
     return net_exit_report(net_exit_of_bind(errno), reporter, NULL, "%s--http: cannot bind %s: %s",
                            config->is_optional ? "warning: " : "", config->listen,
                            base_error_text(errno));

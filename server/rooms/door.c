@@ -162,16 +162,12 @@ static server_knock visit_knock(const visit* self, knock_texts texts) {
 // Transfers name this host as the newest request did; a join of another host has no name.
 static void note_name(const visit* self) {
     server_host* host = self->host;
-    char scheme[8] = "";
-    if (self->reply[0]) {
-        const char* page = server_errands_page(host);
-        (void)base_text_copy(host->asked, sizeof host->asked, strstr(page, "://") + 3);
-        host->is_asked_by_https = strncmp(page, "https:", 6) == 0;
-        return;
-    }
-    (void)visit_header(self, "Host", host->asked, sizeof host->asked);
+    char name[SERVER_HOST_BYTES_MAX], scheme[8] = "";
+    if (self->reply[0]) memcpy(host->asked, host->page, sizeof host->asked);
+    if (self->reply[0] || !visit_header(self, "Host", name, sizeof name)) return;
     (void)visit_header(self, "X-Forwarded-Proto", scheme, sizeof scheme);
-    host->is_asked_by_https = strcmp(scheme, "https") == 0;
+    (void)base_text_format(host->asked, sizeof host->asked, "http%s://%s",
+                           strcmp(scheme, "https") == 0 ? "s" : "", name);
 }
 
 static void send_seat(visit* self, const server_room* room, bool is_player) {
@@ -336,7 +332,7 @@ static void visit_answer_list(visit* self) {
 
 static void list_matches(visit* self, server_right right) {
     static const char fleet[] = "GET /v1/matches?fleet";
-    const bool is_of_fleet = server_errands_are_up(self->host) &&
+    const bool is_of_fleet = self->host->is_in_fleet &&
                              strncmp((const char*)self->in.data, fleet, sizeof fleet - 1) == 0;
     self->right = right;
     self->in.size = self->head_bytes;
@@ -616,7 +612,7 @@ uint64_t server_door_pass(server_host* host, uint64_t now_us) {
             visit_answer_join(at);
             if (at->state != VISIT_WAITS) visit_run(at, false);
         } else if (at->state == VISIT_ASKS &&
-                   (now_us >= at->errand.until_us || !server_errands_are_up(host))) {
+                   (now_us >= at->errand.until_us || !host->is_in_fleet)) {
             if (at->errand.number > 0) server_errand_repeat(&at->errand);
             if (at->room[0] == '*')
                 visit_answer_list(at);
@@ -632,9 +628,6 @@ uint64_t server_door_pass(server_host* host, uint64_t now_us) {
 
 int server_door_open(server_host* host) {
     static const base_option_list no_pages = {.count = 0};
-    struct sockaddr_in6 name;
-    struct sockaddr* any = (struct sockaddr*)&name;
-    const int one = 1;
     net_entropy_system()->fill(NULL, &host->rate.seed, sizeof host->rate.seed);
     if (net_address_resolve_one(NULL, host->conf.http, &host->bound) != NET_OK)
         return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
@@ -642,17 +635,10 @@ int server_door_open(server_host* host) {
     if (!server_gate_init(&host->gate, &host->bound, host->conf.token_file, &host->conf.hosts,
                           &no_pages, &host->reporter))
         return NET_EXIT_USAGE;
-    socklen_t size = net_address_write(&host->bound, !net_address_is_ipv4(&host->bound), &name);
-    const int descriptor = socket(any->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    host->acceptor.listener = descriptor;
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (descriptor < 0 || bind(descriptor, any, size) != 0 || listen(descriptor, SOMAXCONN) != 0 ||
-        getsockname(descriptor, any, &size) != 0)
+    if (!server_acceptor_listen(&host->acceptor, host->conf.http, &host->bound))
         return net_exit_report(NET_EXIT_BIND, &host->reporter, host->conf_file,
                                "http: cannot bind %s: %s", host->conf.http, base_error_text(errno));
-    host->bound = net_address_read(any);
-    server_acceptor_fill(&host->acceptor);
-    host->listener = (server_watch){descriptor, accept_connections, host};
+    host->listener = (server_watch){host->acceptor.listener, accept_connections, host};
     server_host_watch(host, &host->listener, EPOLLIN);
     return NET_EXIT_CLEAN;
 }

@@ -44,22 +44,13 @@ typedef struct server_errands {
     uint64_t name; // of this host, drawn
     uint64_t number;
     uint64_t listen_us;
-    bool is_up, was_up;
+    bool was_up;
     double seats;        // of hosts that answered, a mean of the newest ones; 0: none did
     uint64_t differs_us; // since when they are not the same; 0: they are
-    char page[SERVER_HOST_BYTES_MAX];
     struct {
         uint64_t word, host;
     } rows[ROWS];
 } server_errands;
-
-bool server_errands_are_up(const server_host* host) {
-    return host->errands && host->errands->is_up;
-}
-
-const char* server_errands_page(const server_host* host) {
-    return host->errands->page;
-}
 
 // ---- who has what
 
@@ -78,23 +69,19 @@ void server_errand_begin(server_errand* self, const server_join* join) {
 
 void server_errands_seated(server_host* host, const server_join* join) {
     server_errand errand;
-    char text[64];
     server_errand_begin(&errand, join);
-    if (!server_errands_are_up(host) || (errand.words[0] | errand.words[1]) == 0) return;
-    (void)base_text_format(text, sizeof text, "%" PRIx64 " %" PRIx64 " %" PRIx64,
-                           host->errands->name, errand.words[0], errand.words[1]);
-    host->errands->broker->send(host->errands->peers, "shoal.seated", 0, text, strlen(text));
+    if (!host->is_in_fleet || (errand.words[0] | errand.words[1]) == 0) return;
+    const uint64_t seated[] = {host->errands->name, errand.words[0], errand.words[1]};
+    host->errands->broker->send(host->errands->peers, "shoal.seated", 0, seated, sizeof seated);
 }
 
 static void learn_seats(server_errands* self, const server_peer_message* message) {
-    char text[64];
-    uint64_t name, words[2];
-    if (!base_text_format(text, sizeof text, "%.*s", (int)message->size, message->text) ||
-        sscanf(text, "%" SCNx64 " %" SCNx64 " %" SCNx64, &name, &words[0], &words[1]) != 3)
-        return;
-    for (uint32_t i = 0; i < 2; i++) {
-        self->rows[words[i] % ROWS].word = words[i];
-        self->rows[words[i] % ROWS].host = name;
+    uint64_t seated[3];
+    if (message->size != sizeof seated) return;
+    memcpy(seated, message->text, sizeof seated);
+    for (uint32_t i = 1; i < 3; i++) {
+        self->rows[seated[i] % ROWS].word = seated[i];
+        self->rows[seated[i] % ROWS].host = seated[0];
     }
 }
 
@@ -146,7 +133,7 @@ static void ask_hosts(server_host* host, server_errand* errand, const server_joi
 bool server_errand_next(server_host* host, server_errand* self, server_join* join, const void* body,
                         size_t size, uint64_t now_us) {
     const bool has_filter = join->match || join->value_count > 0;
-    if (!server_errands_are_up(host)) self->step = ERRAND_ANY;
+    if (!host->is_in_fleet) self->step = ERRAND_ANY;
     while (self->step < ERRAND_ANY) {
         const uint32_t step = self->step++;
         const uint64_t at = step == ERRAND_KNOWN ? find_host(host->errands, self) : self->found;
@@ -259,7 +246,7 @@ static void answer_list(server_host* host, const char* reply) {
     base_json_write(json, "[");
     for (uint32_t i = 0; i < host->rooms->count; i++) {
         if (server_forms_show(host->rooms->rooms[i]))
-            server_forms_put_room(json, host->rooms->rooms[i], false, host->errands->page);
+            server_forms_put_room(json, host->rooms->rooms[i], false, host->page);
         if (json->size < PIECE && i + 1 < host->rooms->count) continue;
         base_json_write(json, "]");
         host->errands->broker->answer(host->errands->peers, reply, json->data, json->size);
@@ -301,13 +288,15 @@ static void listen_to_games(server_host* host, uint64_t now_us) {
 
 static void say_connection(server_host* host, uint64_t now_us) {
     server_errands* self = host->errands;
-    if (self->differs_us == 0 || self->is_up == self->was_up) self->differs_us = now_us;
-    if (self->is_up == self->was_up || (!self->is_up && now_us - self->differs_us < PATIENCE_US))
+    if (self->differs_us == 0 || host->is_in_fleet == self->was_up) self->differs_us = now_us;
+    if (host->is_in_fleet == self->was_up ||
+        (!host->is_in_fleet && now_us - self->differs_us < PATIENCE_US))
         return;
-    self->was_up = self->is_up;
+    self->was_up = host->is_in_fleet;
     base_report(&host->reporter, NULL, 0,
-                self->is_up ? "note: the fleet's broker is back"
-                            : "warning: the fleet's broker is away: this host seats players alone");
+                host->is_in_fleet
+                    ? "note: the fleet's broker is back"
+                    : "warning: the fleet's broker is away: this host seats players alone");
 }
 
 void server_errands_pass(server_host* host, uint64_t now_us) {
@@ -318,7 +307,7 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
         self->listen_us = now_us + LISTEN_US;
         listen_to_games(host, now_us);
     }
-    self->is_up = self->broker->pass(self->peers);
+    host->is_in_fleet = self->broker->pass(self->peers);
     say_connection(host, now_us);
     while (self->broker->next(self->peers, &message))
         handle_message(host, &message);
@@ -331,23 +320,22 @@ static void peers_ready(void* owner, uint32_t events) {
 
 // ---- life
 
-static bool choose_page(server_host* host, char* page, size_t page_bytes) {
+static bool choose_page(server_host* host) {
     char address[NET_ADDRESS_TEXT_BYTES];
     const server_conf* conf = &host->conf;
-    if (conf->fleet_page) return base_text_copy(page, page_bytes, conf->fleet_page);
+    if (conf->fleet_page) return base_text_copy(host->page, sizeof host->page, conf->fleet_page);
     (void)net_address_print(&host->bound, address, sizeof address);
-    if (conf->public_name)
-        return base_text_format(page, page_bytes, "http://%s%s", conf->public_name,
-                                strrchr(address, ':'));
-    return base_text_format(page, page_bytes, "http://%s", address) &&
-           !net_address_is_wildcard(&host->bound);
+    return base_text_format(host->page, sizeof host->page, "http://%s%s",
+                            conf->public_name ? conf->public_name : "",
+                            conf->public_name ? strrchr(address, ':') : address) &&
+           (conf->public_name || !net_address_is_wildcard(&host->bound));
 }
 
 int server_errands_open(server_host* host) {
     char subject[SERVER_PEER_SUBJECT_BYTES];
     if (!host->conf.fleet) return NET_EXIT_CLEAN;
     server_errands* self = host->errands = base_allocate_zero(&host->owner.allocator, sizeof *self);
-    if (!choose_page(host, self->page, sizeof self->page) || server_gate_origin(self->page) == 0)
+    if (!choose_page(host) || server_gate_origin(host->page) == 0)
         return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
                                "fleet: add ,page=http://NAME[:PORT]: where players reach this "
                                "host's HTTP");

@@ -37,7 +37,6 @@ BASE_MUST_USE int server_errands_open(struct server_host* host);
 void server_errands_close(struct server_host* host);
 /// Listen for what this host has room for, handle what came.
 void server_errands_pass(struct server_host* host, uint64_t now_us);
-bool server_errands_are_up(const struct server_host* host);
 /// Tell all hosts that this one has the seat.
 void server_errands_seated(struct server_host* host, const server_join* join);
 /// Ask all hosts for their lists. @return the number of the answers.
@@ -45,8 +44,6 @@ uint64_t server_errands_list(struct server_host* host);
 /// The answer to a join: its status and how many seats this host has taken come first.
 void server_errands_answer_join(struct server_host* host, const char* reply, int status,
                                 const void* bytes, size_t size);
-/// URL of this host's HTTP, for players of others.
-const char* server_errands_page(const struct server_host* host);
 
 void server_errand_begin(server_errand* errand, const server_join* join);
 /// The next step; `body` is that of the join. @return false: try it here, as join->reach is now;

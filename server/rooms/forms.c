@@ -67,9 +67,13 @@ const char* server_join_read(json_t* body, server_join* join) {
 
 // ---- a seat
 
+static const char* find_asked(const server_host* host) {
+    return host->asked[0] ? strstr(host->asked, "://") + 3 : "";
+}
+
 static void print_address(const server_room* room, char* text, size_t text_bytes) {
     const char *address = room->address, *name = room->host->conf.public_name;
-    const char* asked = room->host->asked;
+    const char* asked = find_asked(room->host);
     const char* port = strrchr(address, ':') + 1;
     size_t size = name ? strlen(name) : (size_t)(port - address - 1);
     net_address at;
@@ -99,8 +103,7 @@ bool server_room_put_seat(base_bytes* json, const server_room* room, uint64_t pl
     if (!make_token(room, player, token)) return false;
     print_address(room, address, sizeof address);
     if (page_end && host->asked[0])
-        (void)base_text_format(page, sizeof page, "%s://%s/m/%s/play%s%s",
-                               host->is_asked_by_https ? "https" : "http", host->asked, room->id,
+        (void)base_text_format(page, sizeof page, "%s/m/%s/play%s%s", host->asked, room->id,
                                page_end, page_end[0] ? token : "");
     base_json_write(json, "match=%s address=%s token=%s page=%s", room->id, address, token, page);
     return true;
@@ -209,7 +212,7 @@ void server_forms_put_targets(base_bytes* json, const server_host* host) {
         if (room->state != SERVER_ROOM_RUNNING) continue;
         (void)base_text_format(path, sizeof path, "/m/%s/metrics", room->id);
         base_json_write(json, "{targets=[%s] labels={__metrics_path__=%s game=%s match=%s}}",
-                        host->asked, path, room->game.name, room->id);
+                        find_asked(host), path, room->game.name, room->id);
     }
     base_json_write(json, "]");
 }

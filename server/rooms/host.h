@@ -29,9 +29,8 @@ struct server_host {
     bool is_ending;
     uint64_t joins[SERVER_JOIN_END_COUNT], refused; ///< so far
     uint64_t starts, crashes, hangs;
-    char asked[SERVER_HOST_BYTES_MAX]; ///< HOST:PORT by which the newest request came
-    bool is_asked_by_https;
-    base_bytes text; ///< what is written now: server_host_text
+    char asked[SERVER_HOST_BYTES_MAX]; ///< http(s)://HOST:PORT by which the newest request came
+    base_bytes text;                   ///< what is written now: server_host_text
     // What matches are answered.
     char store_url[SERVER_HOST_PATH_BYTES];
     server_store *store, *results; ///< store: NULL without libpq
@@ -48,7 +47,9 @@ struct server_host {
     uint32_t visit_count, waiting_count;
     uint64_t look_us; ///< when visits are looked at again
     server_rate rate;
-    struct server_errands* errands; ///< NULL: this host is alone
+    struct server_errands* errands;   ///< NULL: this host is alone
+    bool is_in_fleet;                 ///< and the fleet's broker is there
+    char page[SERVER_HOST_BYTES_MAX]; ///< URL of its HTTP for players of other hosts
 };
 
 /// @return the host's text, empty; its bytes stay until the next call.

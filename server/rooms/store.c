@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "core/worker.h"
-#include "fleet/backoff.h"
 #include "net/socket.h"
 
 #include <fcntl.h>
@@ -19,7 +18,7 @@
 #include "rooms_parts.h"
 
 #define LEAST_US UINT64_C(250000) // for an order that waited behind others
-#define BACKOFFS_MAX 4u           // then it tries again each two seconds or so
+#define RETRY_US UINT64_C(250000) // a database that is away
 
 const char* const server_sql_texts[SERVER_SQL_COUNT] = {
     [SERVER_SQL_MAKE] = "CREATE TABLE IF NOT EXISTS shoal_records (game TEXT NOT NULL, "
@@ -51,7 +50,6 @@ typedef struct records {
     const server_database* database;
     const char* url;
     void* connection; // NULL: none
-    server_backoff backoff;
     uint64_t retry_us;
     char why[SERVER_STORE_WHY_BYTES]; // the newest failure
 } records;
@@ -64,16 +62,13 @@ static bool records_connect(records* self, server_store_order* order) {
     now_us = net_loop_now_us();
     if (now_us < self->retry_us || now_us >= order->due_us) return false;
     self->connection = self->database->open(self->url, order->due_us, self->why);
-    if (self->connection) server_backoff_up(&self->backoff, net_loop_now_us());
     return self->connection != NULL;
 }
 
 static void records_disconnect(records* self) {
-    const uint64_t now_us = net_loop_now_us();
     if (self->connection) self->database->close(self->connection);
     self->connection = NULL;
-    if (self->backoff.failures > BACKOFFS_MAX) self->backoff.failures = BACKOFFS_MAX;
-    self->retry_us = now_us + 1000 * server_backoff_failed(&self->backoff, now_us, 0);
+    self->retry_us = net_loop_now_us() + RETRY_US;
 }
 
 static int records_ask(records* self, const server_store_order* order, server_sql what,
