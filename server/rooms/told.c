@@ -226,6 +226,12 @@ static bool told_transfer(const told* self) {
 
 // ---- reports
 
+// One word with a port, as the host's file of a match has it.
+static bool is_address(const char* text) {
+    return strchr(text, ':') && !strpbrk(text, " \t\r\n\v\f") &&
+           strlen(text) < NET_ADDRESS_TEXT_BYTES;
+}
+
 static bool told_report(const told* self) {
     uint64_t players[SERVER_ROOM_SEATS_MAX], at_us = 0;
     uint32_t count = 0;
@@ -236,7 +242,8 @@ static bool told_report(const told* self) {
     server_room* room = self->room;
     if (json_unpack(self->json, "{s:s s:s s:o}", "address", &address, "http", &http, "players",
                     &list) != 0 ||
-        !server_tell_number(self->json, "at_us", &at_us) || !strchr(address, ':'))
+        !server_tell_number(self->json, "at_us", &at_us) || !is_address(address) ||
+        (http[0] && !is_address(http)))
         return false;
     if (room->heard_us <= self->now_us) room->heard_us = self->now_us;
     if (room->state != SERVER_ROOM_STARTING && room->state != SERVER_ROOM_RUNNING) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Foreign bytes of shoal-host. The first byte chooses: S the seats of a match, 0 host.conf, 1 the
 // body of a join, 2 what a match tells: reports, and questions about player 7, who is in it, and
-// others; 3 what the host answers a match, each line a datagram.
+// others, and its first report; 3 what the host answers a match, each line a datagram.
 // Invariants: a game that was read has seats, and no more spare matches than it may have; a join
 // that was read seats a player, within the seats of a match; values have a key and end; of a player
 // who is not in the match no other match has a seat; bytes are within their limits; what a match
@@ -69,6 +69,13 @@ static void close_nothing(void* context) {
     (void)context;
 }
 
+// The file of a match has its address as one word.
+static void check_address(const server_room* room) {
+    char text[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES];
+    FUZZ_CHECK(strchr(room->address, ':') && !strpbrk(room->address, " \t\r\n\v\f"));
+    server_room_print_address(room, text, sizeof text);
+}
+
 static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
     static const server_store_work work = {run_nothing, rest_long, close_nothing};
     static server_host host;
@@ -90,6 +97,9 @@ static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
     server_host_told(&host, (const char*)data, size, 1);
     FUZZ_CHECK(room->seat_count <= SERVER_ROOM_SEATS_MAX);
     check_room(room);
+    room->state = SERVER_ROOM_STARTING;
+    server_host_told(&host, (const char*)data, size, 1);
+    if (room->state == SERVER_ROOM_RUNNING) check_address(room);
     for (uint32_t i = 0; i < rooms->count; i++)
         for (uint32_t k = 0; rooms->rooms[i] != room && k < rooms->rooms[i]->seat_count; k++) {
             const server_seat* seat = &rooms->rooms[i]->seats[k];
