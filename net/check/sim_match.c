@@ -33,6 +33,7 @@ typedef struct sim_member {
     net_client* client; ///< NULL: a free place
     uint32_t number;
     bool is_leaving;
+    net_game_player* known; ///< what a host knew at its join, with the bytes behind it
 } sim_member;
 
 struct net_sim_match {
@@ -46,6 +47,41 @@ struct net_sim_match {
     uint64_t now_us, tick_us;
     uint64_t datagrams_gone, bytes_gone; // of clients that are gone
 };
+
+static sim_member* find_member(const net_sim_match* match, uint32_t client) {
+    for (uint32_t i = 0; i < match->count; i++)
+        if (match->members[i].number == client) return &match->members[i];
+    return NULL;
+}
+
+// As the host did when the log was made.
+static bool admit(void* context, uint64_t now_us, net_game_player* player) {
+    const sim_member* member = find_member(context, player->client);
+    const net_game_player* known = member ? member->known : NULL;
+    (void)now_us;
+    if (!known) return true;
+    player->has_record = known->has_record;
+    player->record_version = known->record_version;
+    player->record = (const uint8_t*)(known + 1);
+    player->record_bytes = known->record_bytes;
+    player->transfer = player->record + known->record_bytes;
+    player->transfer_bytes = known->transfer_bytes;
+    return true;
+}
+
+static size_t known_bytes(const net_game_player* player) {
+    return sizeof *player + player->record_bytes + player->transfer_bytes;
+}
+
+static void keep_known(net_sim_match* match, const net_game_player* player, sim_member* member) {
+    if (!player->has_record && player->transfer_bytes == 0) return;
+    member->known = base_allocate(&match->owner.allocator, known_bytes(player));
+    *member->known = *player;
+    uint8_t* bytes = (uint8_t*)(member->known + 1);
+    if (player->record_bytes > 0) memcpy(bytes, player->record, player->record_bytes);
+    if (player->transfer_bytes > 0)
+        memcpy(bytes + player->record_bytes, player->transfer, player->transfer_bytes);
+}
 
 net_result net_sim_match_create(const net_sim_match_config* config, net_sim_match** match) {
     BASE_ASSERT(config && match && config->module && config->match);
@@ -67,7 +103,9 @@ net_result net_sim_match_create(const net_sim_match_config* config, net_sim_matc
                                       .clients_max = config->clients_max,
                                       .ticks_max = config->ticks_max,
                                       .step = config->step,
-                                      .step_context = config->step_context};
+                                      .step_context = config->step_context,
+                                      .admit = admit,
+                                      .admit_context = made};
     if (result == NET_OK) result = net_server_create(&server, &made->server);
     if (result != NET_OK) {
         net_sim_match_destroy(made);
@@ -87,6 +125,8 @@ static void close_member(net_sim_match* match, sim_member* member) {
         member->transport->ops->destroy(member->transport);
     }
     net_match_destroy(member->mirror);
+    if (member->known)
+        base_release(&match->owner.allocator, member->known, known_bytes(member->known));
     *member = (sim_member){0};
 }
 
@@ -107,12 +147,6 @@ void net_sim_match_destroy(net_sim_match* match) {
     if (match->transport) match->transport->ops->destroy(match->transport);
     net_sim_destroy(match->sim);
     base_owner_destroy(match);
-}
-
-static sim_member* find_member(const net_sim_match* match, uint32_t client) {
-    for (uint32_t i = 0; i < match->count; i++)
-        if (match->members[i].number == client) return &match->members[i];
-    return NULL;
 }
 
 static const net_session* find_session(const net_sim_match* match, uint32_t client) {
@@ -174,6 +208,7 @@ net_result net_sim_match_join(net_sim_match* match, const net_game_player* playe
     sim_member* member = &match->members[match->count];
     *member = (sim_member){.number = player->client};
     match->count++;
+    keep_known(match, player, member);
     match->server->clients_named = player->client - 1;
     net_result result = make_member(match, player, member);
     const net_session* session = NULL;
@@ -293,7 +328,7 @@ typedef struct resend {
 // As a log has it. Why a client left has no effect. A bot that is sent the match again has seen
 // other things and numbers its events in another way.
 static void add_item(base_hasher* hasher, const net_log_item* item) {
-    uint8_t bytes[NET_EVENT_PAYLOAD_BYTES_MAX + 128];
+    uint8_t bytes[NET_LOG_ITEM_BYTES_MAX + 4];
     proto_pb_writer written = {.data = bytes, .capacity = sizeof bytes};
     net_log_item entering = *item;
     entering.reason = 0;
@@ -322,7 +357,13 @@ static void join(resend* self, const net_log_item* item) {
                                     .is_bot = item->is_bot,
                                     .player_id = item->player_id,
                                     .user_data = item->payload,
-                                    .user_bytes = item->payload_bytes};
+                                    .user_bytes = item->payload_bytes,
+                                    .has_record = item->has_record,
+                                    .record_version = item->record_version,
+                                    .record = item->record,
+                                    .record_bytes = item->record_bytes,
+                                    .transfer = item->transfer,
+                                    .transfer_bytes = item->transfer_bytes};
     // The log is untrusted. The replay refuses the same record, one tick later.
     if (item->client <= self->client_last) {
         self->failure = NET_ERR_DAMAGED;

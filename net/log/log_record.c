@@ -15,8 +15,6 @@
 #include <string.h>
 
 enum {
-    ITEM_BYTES_MAX =
-        NET_EVENT_PAYLOAD_BYTES_MAX + NET_RECORD_BYTES_MAX + NET_TRANSFER_BYTES_MAX + 96,
     TAG_TICK = 1,
     TAG_CHANGES = 5,
     TAG_EVENTS = 6,
@@ -385,7 +383,7 @@ void net_log_draft_begin(net_log_draft* draft) {
 
 bool net_log_item_write(proto_pb_writer* body, const net_log_item* item) {
     BASE_ASSERT(item->payload || item->payload_bytes == 0);
-    uint8_t memory[ITEM_BYTES_MAX];
+    uint8_t memory[NET_LOG_ITEM_BYTES_MAX];
     proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
     write_fields(fields_of(item->kind), item, &wire);
     BASE_ASSERT(!wire.failed);

@@ -13,6 +13,8 @@
 #include "state/rows.h"
 
 #define NET_LOG_RECORD_BYTES_MAX (1u << 19)
+#define NET_LOG_ITEM_BYTES_MAX /* packed, without its head */                                      \
+    (NET_EVENT_PAYLOAD_BYTES_MAX + NET_RECORD_BYTES_MAX + NET_TRANSFER_BYTES_MAX + 96u)
 
 /// Where a record is among the ticks, which says which tick it names.
 typedef enum net_log_stage {

@@ -166,6 +166,40 @@ CASE(a_join_that_no_server_writes_is_refused) {
     play_close(&self);
 }
 
+CASE(a_join_with_a_record_is_sent_again) {
+    static uint8_t record[NET_RECORD_BYTES_MAX], transfer[NET_TRANSFER_BYTES_MAX];
+    play self = {0};
+    files_open(&self.files);
+    table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
+    net_match_config hosted = *net_match_get_config(self.table.match);
+    hosted.is_hosted = true;
+    net_match_destroy(self.table.match);
+    assert_ok(net_match_create(&hosted, NULL, &self.table.match));
+    assert_ok(net_log_writer_create(NULL, self.files.log, NULL, self.table.match, "test", 0, NULL,
+                                    &self.writer));
+    const net_game_player player = {.client = 1,
+                                    .name = "ann",
+                                    .player_id = 77,
+                                    .has_record = true,
+                                    .record_version = 5,
+                                    .record = record,
+                                    .record_bytes = sizeof record,
+                                    .transfer = transfer,
+                                    .transfer_bytes = sizeof transfer};
+    memset(record, 7, sizeof record);
+    net_log_append_begin(self.writer,
+                         &(net_tick_inputs){.tick = 1, .joins = &player, .join_count = 1});
+    net_match_join(self.table.match, &player);
+    net_match_step(self.table.match);
+    net_log_append_end(self.writer, self.table.match);
+    assert_ok(net_log_writer_destroy(self.writer));
+    const net_log_resend_config config = {.until = 1};
+    net_log_resend_result result;
+    assert_ok(send_again(&self, &config, NULL, NULL, &result));
+    assert_true(result.ticks == 1 && result.clients == 1 && result.differs_tick == 0);
+    play_close(&self);
+}
+
 static void expect_no_input_lost(const char* line) {
     table t;
     net_sim_match* sim = NULL;
