@@ -382,7 +382,8 @@ bool net_session_is_admitted(const net_server* server, const net_session* sessio
                              net_game_player* player) {
     const net_server_config* config = &server->config;
     *player = describe_player(session);
-    return !config->admit || player->player_id == 0 ||
+    // A log without a host cannot say what one knew.
+    return !config->admit || !net_match_get_told(config->match) || player->player_id == 0 ||
            config->admit(config->admit_context, server->now_us, player);
 }
 

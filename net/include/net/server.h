@@ -97,7 +97,8 @@ typedef struct net_server_config {
     void* step_context;
     /// A player whom a back end's token names waits for the join until this returns true, having
     /// filled in what a host knows (net_game_player.has_record and so on), borrowed until the next
-    /// tick. Asked in each tick, and while tick 1 waits for clients_min. NULL: no one waits.
+    /// tick. Asked in each tick, and while tick 1 waits for clients_min. NULL, and in a match
+    /// without a host (net_match_config.is_hosted): no one waits.
     bool (*admit)(void* context, uint64_t now_us, net_game_player* player);
     void* admit_context;
     uint64_t (*clock_us)(void); ///< for net_server_get_times; NULL: nothing is measured

@@ -283,6 +283,14 @@ TABLE_CASE(without_a_host_nothing_is_said, HOSTED, .has_log = true) {
     assert_int_equal(said_to_host, 0);
 }
 
+TABLE_CASE(a_match_that_began_without_a_host_asks_none, .seed = 1, .server.admit = admit) {
+    store.asked = 0;
+    (void)known_guest(at, 77);
+    table_run(at, 20);
+    assert_int_equal(table_counters(at)->joins, 1);
+    assert_int_equal(store.asked, 0);
+}
+
 static void game_joins_as(table* at, uint32_t client, uint64_t player) {
     store.ready_us = 0;
     net_game_player joins = {.client = client, .name = "one", .player_id = player};
