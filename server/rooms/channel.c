@@ -242,14 +242,15 @@ static bool apply_ask(server_channel* self, request* one, const json_t* json, co
 static bool apply_keep(server_channel* self, request* one, const json_t* json, const char* error,
                        uint64_t now_us) {
     const bool is_conflict = error && strcmp(error, "conflict") == 0;
+    const bool is_final = is_conflict || json_is_true(json_object_get(json, "is_final"));
     if (!error && !server_tell_number(json, "version", &one->version)) return false;
     if (error && !one->is_warned)
         base_report(self->config.reporter, NULL, 0,
                     "warning: the record of player %" PRIu64 " is not kept%s: %s", one->player_id,
-                    is_conflict ? "" : " yet",
+                    is_final ? "" : " yet",
                     is_conflict ? "another match of the player kept one since it joined" : error);
     one->is_warned = error != NULL;
-    one->is_answered = !error || is_conflict;
+    one->is_answered = !error || is_final;
     one->due_us = now_us + SERVER_CHANNEL_LATER_MS * MS;
     if (one->is_answered) one->since_us = now_us;
     self->counters.kept += !error;

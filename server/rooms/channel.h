@@ -6,7 +6,7 @@
 ///
 ///     {"match":ID,"ask":"SEQ","player":"N"}
 ///         {"ask":"SEQ","version":"V","record":BASE64,"bytes":BASE64}, or "error" for what is kept:
-///         then it is asked again, but for "is_final":true, of a host that keeps no records
+///         then it is asked again, as a keep is, but for "is_final":true: the host keeps no records
 ///     {"match":ID,"keep":"SEQ","player":"N","version":"V","record":BASE64}
 ///         {"keep":"SEQ","version":"V"}, or {"keep":"SEQ","error":"conflict" or a text}
 ///     {"match":ID,"transfer":"SEQ","player":"N","to":GAME or ID,"bytes":BASE64}
@@ -22,9 +22,10 @@
 
 #define SERVER_CHANNEL_BYTES_MAX (1u << 13) ///< of an answer
 #define SERVER_CHANNEL_AGAIN_MS 500u
-#define SERVER_CHANNEL_LATER_MS 2000u   ///< after an error that may pass
-#define SERVER_CHANNEL_UNLOGGED_S 10u   ///< a record waits so long for a log that takes nothing
-#define SERVER_CHANNEL_UNASKED_MS 5000u ///< an answer is kept for a join that may not come
+#define SERVER_CHANNEL_LATER_MS 2000u ///< after an error that may pass
+#define SERVER_CHANNEL_UNLOGGED_S 10u ///< a record waits so long for a log that takes nothing
+/// An answer is kept for a join that waits behind others, or does not come.
+#define SERVER_CHANNEL_UNASKED_MS 30000u
 
 typedef struct server_channel server_channel;
 

@@ -134,6 +134,14 @@ TALK_CASE(a_join_does_not_wait_for_a_host_that_keeps_no_records) {
     assert_int_equal(server_channel_count(self->channel).unknown, 1);
 }
 
+TALK_CASE(a_join_that_waits_behind_others_keeps_its_answer) {
+    net_game_player player;
+    assert_false(admits(self, &player));
+    answer(self, "{\"ask\":\"1000001\",\"version\":\"9\",\"record\":\"\",\"bytes\":\"\"}");
+    pass_for(self, 20000, true);
+    assert_true(admits(self, &player) && player.record_version == 9);
+}
+
 TALK_CASE(answers_that_are_none_change_nothing) {
     static const char* const wrong[] = {
         "",
@@ -248,6 +256,18 @@ TALK_CASE(a_conflict_is_said_and_a_store_that_is_away_asked_again) {
     answer(self, "{\"keep\":\"1000002\",\"error\":\"conflict\"}");
     assert_false(server_channel_waits(self->channel));
     assert_int_equal(server_channel_count(self->channel).conflicts, 1);
+}
+
+TALK_CASE(a_host_that_keeps_no_records_is_not_asked_again) {
+    look(self, 1);
+    add_effect(self, false, 2, "gold");
+    look(self, 2);
+    pass_for(self, 10, true);
+    answer(self, "{\"keep\":\"1000002\",\"error\":\"no store\",\"is_final\":true}");
+    assert_false(server_channel_waits(self->channel));
+    pass_for(self, 2 * SERVER_CHANNEL_LATER_MS, true);
+    assert_int_equal(self->sent, 1);
+    assert_int_equal(server_channel_count(self->channel).conflicts, 0);
 }
 
 TALK_CASE(after_a_resume_records_are_kept_again_and_nobody_is_moved) {
