@@ -8,7 +8,8 @@
 //     FOLDER/matches/ID/  match  seats  keys  tokens  control  match.slog  out  err
 //
 // For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS", or "-" when it is over, and
-// `seats` the JSON of its seats; their times are of this machine's clock since it started.
+// `seats` the JSON of its seats and of the values for which joins asked; times are of this machine's
+// clock since it started.
 #include "host.h"
 #include "tell.h"
 
@@ -87,10 +88,16 @@ static size_t read_tail(const char* path, char* text, size_t text_bytes) {
 bool server_room_save_seats(const server_room* room) {
     base_bytes* json = server_host_text(room->host);
     base_json_write(json, "[");
-    for (uint32_t i = 0; i < room->seat_count; i++)
-        base_json_write(json, "{player='%ju' until_us='%ju' request=%s party=%s}",
-                        room->seats[i].player, room->seats[i].until_us, room->seats[i].request,
-                        room->seats[i].party);
+    for (uint32_t i = 0; i < room->value_count; i++)
+        if (!room->values[i].is_published)
+            base_json_write(json, "{key=%s value=%s}", room->values[i].key, room->values[i].value);
+    for (uint32_t i = 0; i < room->seat_count; i++) {
+        const server_seat* seat = &room->seats[i];
+        base_json_write(json, "{player='%ju' until_us='%ju' request=%s party=%s bytes=",
+                        seat->player, seat->until_us, seat->request, seat->party);
+        base_json_hex(json, seat->bytes, seat->size);
+        base_json_write(json, "}");
+    }
     base_json_write(json, "]");
     base_bytes_write(json, "", 1);
     return write_file(room, "/seats", (const char*)json->data);
@@ -99,16 +106,26 @@ bool server_room_save_seats(const server_room* room) {
 void server_room_read_seats(server_rooms* rooms, server_room* room, const json_t* json,
                             uint64_t now_us) {
     const uint64_t until_us = now_us + SERVER_ROOM_SEAT_S * SECOND_US;
-    const char *player, *until, *request, *party;
+    const char *player, *until, *request, *party, *bytes, *key, *value;
     bool is_whole = json_is_array(json) && json_array_size(json) <= SERVER_ROOM_SEATS_MAX;
     for (size_t i = 0; is_whole && i < json_array_size(json); i++) {
+        json_t* one = json_array_get(json, i);
+        size_t size = 0;
+        bytes = "";
+        if (json_unpack(one, "{s:s s:s}", "key", &key, "value", &value) == 0) {
+            server_room_set_value(room, key, value);
+            continue;
+        }
         server_seat* seat = server_room_add_seat(rooms, room);
-        is_whole = json_unpack(json_array_get(json, i), "{s:s s:s s:s s:s}", "player", &player,
-                               "until_us", &until, "request", &request, "party", &party) == 0 &&
+        is_whole = json_unpack(one, "{s:s s:s s:s s:s s?s}", "player", &player, "until_us", &until,
+                               "request", &request, "party", &party, "bytes", &bytes) == 0 &&
+                   sodium_hex2bin(seat->bytes, sizeof seat->bytes, bytes, strlen(bytes), NULL,
+                                  &size, NULL) == 0 &&
                    base_text_parse_u64(player, &seat->player) &&
                    base_text_parse_u64(until, &seat->until_us) &&
                    base_text_copy(seat->request, sizeof seat->request, request) &&
                    base_text_copy(seat->party, sizeof seat->party, party);
+        seat->size = (uint32_t)size;
         // Who was in is so again with the first report.
         if (seat->until_us == 0 || seat->until_us > until_us) seat->until_us = until_us;
     }

@@ -190,10 +190,14 @@ case_the_next_host_finds_the_matches_of_one_that_is_killed() {
     join player '"request":"r1"'
     plays player
     await "the player in the list" has_players "$match" 1
-    local pid tick
+    local pid tick private
+    asks 200 /v1/join '{"game":"breakout","filter":{"code":"x"}}'
+    private=$(field match)
     pid=$(of_match "$match" pid)
     slay host
     host next
+    asks 200 /v1/join '{"game":"breakout","filter":{"code":"x"}}'
+    [ "$(field match)" = "$private" ] || fail "a code leads elsewhere: $(cat answer.json)"
     [ "$(of_match "$match" pid)" = "$pid" ] || fail "the match is not known: $(cat answer.json)"
     [ "$(of_match "$match" held)" -le 1 ] || fail "seats are held that no player asked for: $(cat answer.json)"
     local first=$match
@@ -402,6 +406,9 @@ case_a_match_sends_a_player_to_another_one() {
     match=$(sed -n 's/.*"match": "\([0-9a-f]*\)", "address": "127.0.0.1:9", "token": "[^"]*", "page": "http:\/\/[^"]*\/m\/\1\/play".*/\1/p' <<<"$told")
     [ -n "$match" ] && [ "$match" != "$lobby" ] || fail "no other match: $told"
     answers "$match" '"ask":"1","player":"7"' "\"bytes\": \"$bytes\""
+    slay host
+    start_ready next shoal-host host.conf
+    url=$(sed -n 's/^ready http=\(http:[^ ]*\) games=2$/\1/p' next.out)
     answers "$match" '"ask":"2","player":"7"' "\"bytes\": \"$bytes\""
     answers "$match" '"ask":"3","player":"8"' '"bytes": ""'
     answers "$lobby" '"transfer":"2","player":"7","to":"breakout","bytes":""' "\"match\": \"$match\""
@@ -415,7 +422,7 @@ case_a_match_sends_a_player_to_another_one() {
     answers "$match" '"transfer":"5","player":"9","to":"breakout","bytes":""' '"error": "the player has no seat in this match"'
     answers "$match" '"transfer":"6","player":"7","to":"chess","bytes":""' '"error": "there is no such game"'
     answers "$match" '"transfer":"7","player":"7","to":"'"$match"'","bytes":""' '"error": "the player is in this match"'
-    stop host
+    stop next
 }
 
 case_a_match_closes_its_doors_and_says_what_it_is() {
