@@ -71,9 +71,9 @@ static void close_nothing(void* context) {
 
 // The file of a match has its address as one word.
 static void check_address(const server_room* room) {
-    char text[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES];
     FUZZ_CHECK(strchr(room->address, ':') && !strpbrk(room->address, " \t\r\n\v\f"));
-    server_room_print_address(room, text, sizeof text);
+    FUZZ_CHECK(room->key.id == 0 ||
+               server_room_put_seat(server_host_text(room->host), room, 1, "#"));
 }
 
 static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
