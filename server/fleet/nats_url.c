@@ -29,6 +29,9 @@ static bool read_query(server_nats_address* self, char* query) {
             continue;
         else if (strcmp(part, "hours") == 0 && read_parameter(value, HOURS_MAX, &self->hours))
             continue;
+        else if (strcmp(part, "keep-min") == 0 &&
+                 read_parameter(value, HOURS_MAX * 60, &self->keep_min))
+            continue;
         else if (strcmp(part, "ca") == 0 && base_text_copy(self->ca, sizeof self->ca, value))
             continue;
         else if (strcmp(part, "creds") != 0 ||

@@ -636,6 +636,10 @@ static int stop_stream(server_program* program) {
     atomic_store(&self->is_stopping, true);
     wake(self);
     if (self->has_thread) pthread_join(self->thread, NULL);
+    const net_log_counters* log = &server_log_of(program)->counted;
+    if (self->writer && net_stream_writer_status(self->writer)->state == NET_STREAM_ENDED &&
+        log->bytes > 0 && log->ticks_lost == 0 && log->commands_failed == 0)
+        server_nats_end(self->nats, &program->reporter);
     base_owner_destroy(self->writer);
     server_nats_close(self->nats);
     net_stream_tap_destroy(self->tap);

@@ -393,6 +393,15 @@ static void read_from(void* context, uint64_t request, uint64_t sequence) {
     ask(self, "CONSUMER.CREATE", name, 'c', request, text);
 }
 
+static void print_config(const server_nats* self, uint64_t age_min, char text[TEXT_BYTES]) {
+    (void)base_text_format(
+        text, TEXT_BYTES,
+        "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
+        "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,\"max_msgs\":-1,\"max_"
+        "bytes\":-1,\"max_age\":%" PRIu64 ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
+        self->stream, self->subject, age_min * UINT64_C(60000000000), self->url.replicas);
+}
+
 // Make the stream. On each connection: a broker may have lost it with its disk.
 static void set_up(server_nats* self, uint64_t reconnects) {
     char text[TEXT_BYTES];
@@ -400,12 +409,7 @@ static void set_up(server_nats* self, uint64_t reconnects) {
     if (self->setup_reconnects == reconnects && now_us < self->setup_us + SETUP_US) return;
     self->setup_reconnects = reconnects;
     self->setup_us = now_us;
-    (void)base_text_format(
-        text, sizeof text,
-        "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
-        "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,\"max_msgs\":-1,\"max_"
-        "bytes\":-1,\"max_age\":%" PRIu64 ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
-        self->stream, self->subject, self->url.hours * UINT64_C(3600000000000), self->url.replicas);
+    print_config(self, self->url.hours * UINT64_C(60), text);
     ask(self, "STREAM.CREATE", "", 's', 0, text);
 }
 
@@ -472,7 +476,7 @@ static net_result refuse_url(const server_nats* self, const base_reporter* repor
     (void)self;
     base_report(reporter, NULL, 0,
                 "the stream's address is nats://HOST[:PORT][,HOST...]/[SHOAL_IDENTITY]"
-                "[?replicas=1..5&hours=24&ca=FILE&creds=FILE], or with tls://");
+                "[?replicas=1..5&hours=24&keep-min=60&ca=FILE&creds=FILE], or with tls://");
     return NET_ERR_ADDRESS;
 }
 
@@ -557,6 +561,31 @@ void server_nats_say(server_nats* self, const base_reporter* reporter, uint64_t 
                 self->away[0] ? "warning: the stream's broker is away: %s"
                               : "note: the stream's broker is back",
                 self->away);
+}
+
+// Without an age first: NATS 2.9 looks at a shorter one only when the longer one has passed.
+void server_nats_end(server_nats* self, const base_reporter* reporter) {
+    enum { ANSWER_MS = 1000 };
+    char subject[64], text[TEXT_BYTES];
+    const uint32_t ages_min[] = {0, self->url.keep_min};
+    uint64_t error = 0;
+    (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.UPDATE.%s", self->stream);
+    for (uint32_t i = 0; i < BASE_COUNT(ages_min) && ages_min[1] > 0 && error == 0; i++) {
+        natsMsg* answer = NULL;
+        print_config(self, ages_min[i], text);
+        (void)base_text_copy(self->trouble, sizeof self->trouble, "no answer");
+        error = !is_up(self) || natsConnection_RequestString(&answer, self->connection, subject,
+                                                             text, ANSWER_MS) != NATS_OK;
+        if (error > 0) break;
+        json_decref(self->json);
+        self->json =
+            json_loadb(natsMsg_GetData(answer), (size_t)natsMsg_GetDataLength(answer), 0, NULL);
+        error = read_error(self, answer, self->json);
+        natsMsg_Destroy(answer);
+    }
+    if (error > 0)
+        base_report(reporter, NULL, 0, "warning: the stream is kept longer than keep-min: %s",
+                    self->trouble);
 }
 
 void server_nats_url(const server_nats* self, char text[SERVER_NATS_URL_BYTES]) {

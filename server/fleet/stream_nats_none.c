@@ -27,6 +27,10 @@ void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t 
     (void)nats, (void)reporter, (void)now_us;
 }
 
+void server_nats_end(server_nats* nats, const base_reporter* reporter) {
+    (void)nats, (void)reporter;
+}
+
 void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]) {
     (void)nats;
     text[0] = 0;

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include "rooms_parts.h"
 
@@ -24,6 +25,7 @@
 #define TRIES_MAX 4u
 #define LISTEN_US (20 * MS)
 #define PATIENCE_US (1000 * MS) // a broker that is away is no news before
+#define SWEEP_US (60000 * MS)   // one page of the broker's list of streams
 #define ROWS 16384u             // words that are remembered; the newest of a row stays
 
 typedef enum errand_step {
@@ -43,7 +45,9 @@ typedef struct server_errands {
     server_watch watch;
     uint64_t name; // of this host, drawn
     uint64_t number;
-    uint64_t listen_us;
+    uint64_t listen_us, sweep_us;
+    uint64_t sweep_number; // of the newest question for streams
+    uint64_t sweep_offset;
     bool was_up;
     double seats;        // of hosts that answered, a mean of the newest ones; 0: none did
     uint64_t differs_us; // since when they are not the same; 0: they are
@@ -206,6 +210,42 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
     base_bytes_deinit(&text);
 }
 
+// ---- streams that are over
+
+static void ask_streams(server_errands* self) {
+    char text[32];
+    (void)base_text_format(text, sizeof text, "{\"offset\":%" PRIu64 "}", self->sweep_offset);
+    self->sweep_number = ++self->number;
+    self->broker->send(self->peers, "$JS.API.STREAM.LIST", self->sweep_number, text, strlen(text));
+}
+
+// The broker dropped all that a stream had, because it is old. A server that lives writes ten times a
+// second, so this one is gone, and nothing is left to follow.
+static void sweep_streams(server_errands* self, const server_peer_message* message) {
+    const time_t old = time(NULL) - 10;
+    struct tm utc;
+    char before[32], subject[SERVER_PEER_SUBJECT_BYTES];
+    json_t* json = json_loadb(message->text, message->size, 0, NULL);
+    const json_t* streams = json_object_get(json, "streams");
+    (void)strftime(before, sizeof before, "%Y-%m-%dT%H:%M:%S", gmtime_r(&old, &utc));
+    for (size_t i = 0; i < json_array_size(streams); i++) {
+        const char *name, *newest;
+        json_int_t messages, last;
+        if (json_unpack(json_array_get(streams, i), "{s:{s:s} s:{s:I s:I s:s}}", "config", "name",
+                        &name, "state", "messages", &messages, "last_seq", &last, "last_ts",
+                        &newest) != 0 ||
+            strncmp(name, "SHOAL_", 6) != 0 || strspn(name + 6, "0123456789abcdef") != 16 ||
+            name[22] != '\0' || messages != 0 || last == 0 || strncmp(newest, before, 19) >= 0)
+            continue;
+        (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.DELETE.%s", name);
+        self->broker->send(self->peers, subject, 0, "", 0);
+    }
+    self->sweep_offset += json_array_size(streams);
+    if (self->sweep_offset >= (uint64_t)json_integer_value(json_object_get(json, "total")))
+        self->sweep_offset = 0;
+    json_decref(json);
+}
+
 // ---- what comes
 
 // @return the body of the question; its texts are borrowed by the join. NULL: it has another form.
@@ -258,7 +298,9 @@ static void answer_list(server_host* host, const char* reply) {
 static void handle_message(server_host* host, const server_peer_message* message) {
     server_errands* self = host->errands;
     const char* word = strchr(message->subject, '.');
-    if (!word)
+    if (!word && message->number == self->sweep_number)
+        sweep_streams(self, message);
+    else if (!word)
         server_door_answered(host, message->number, message->is_nobody ? NULL : message->text,
                              message->size);
     else if (strcmp(word, ".seated") == 0)
@@ -309,6 +351,10 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
     }
     host->is_in_fleet = self->broker->pass(self->peers);
     say_connection(host, now_us);
+    if (host->is_in_fleet && now_us >= self->sweep_us) {
+        self->sweep_us = now_us + SWEEP_US;
+        ask_streams(self);
+    }
     while (self->broker->next(self->peers, &message))
         handle_message(host, &message);
 }

@@ -201,6 +201,9 @@ void server_forms_put_metrics(base_bytes* text, const server_host* host) {
                   "# TYPE shoal_host_malformed_total counter\n"
                   "shoal_host_malformed_total %" PRIu64 "\n",
                   host->results_kept, host->malformed);
+    if (host->errands)
+        base_json_put(text, "# TYPE shoal_host_fleet_up gauge\nshoal_host_fleet_up %d\n",
+                      host->is_in_fleet);
 }
 
 // Prometheus' HTTP service discovery: each match, scraped by this host.

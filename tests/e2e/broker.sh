@@ -27,7 +27,7 @@ streams() {
 # ask_broker SUBJECT TEXT
 ask_broker() {
     exec 3<>"/dev/tcp/127.0.0.1/$port"
-    printf 'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' "$1" ${#2} "$2" >&3
+    printf 'CONNECT {"verbose":false,"user":"%s","pass":"%s"}\r\nPUB %s %d\r\n%s\r\nPING\r\n' "${user:-}" "${login:-}" "$1" ${#2} "$2" >&3
     grep -q PONG <&3
     exec 3>&-
 }

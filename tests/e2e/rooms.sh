@@ -3,6 +3,8 @@
 # shoal-host: seats by HTTP, matches as processes, what happens when one of them or the host dies.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=broker.sh
+. "$here/broker.sh"
 # shellcheck source=../support/postgres.sh
 . "$here/../support/postgres.sh"
 # shellcheck source=broker.sh
@@ -544,10 +546,21 @@ fleet_has() { # N: hosts that answer each other
     ask '/v1/matches?fleet'
     [ "$(grep -o '"match":' answer.json | wc -l)" = "$1" ]
 }
+streams_kept() { find store -path '*/streams/*' -prune -printf '%f\n' | sort | xargs; }
+ask_all() { user=all login=A ask_broker "$@"; } # of the account of all
+no_stream_is_old() { [ "$(streams_kept)" = SHOALS ]; }
 case_hosts_of_a_fleet_share_joins() {
     is_here || return 0
-    broker -1
-    local a b c i of_one
+    local accounts
+    accounts=$(sed -n '/^    authorization {$/,/^    }$/{s/^      users: \[/& { user: all, password: A },/;p}' "$here/../../server/FLEET.md")
+    broker -1 "" "$accounts"
+    nats=nats://hosts:H@127.0.0.1:$port
+    local a b c i of_one of_streams='"subjects":["x"],"max_age":1000000000,"storage":"file","num_replicas":1'
+    # What a match left, and what another program did.
+    ask_all "\$JS.API.STREAM.CREATE.SHOAL_0123456789abcdef" "{\"name\":\"SHOAL_0123456789abcdef\",$of_streams}"
+    ask_all "\$JS.API.STREAM.CREATE.SHOALS" "{\"name\":\"SHOALS\",${of_streams/x/y}}"
+    ask_all x 1
+    ask_all y 1
     fleet_host one && a=$url
     fleet_host two && b=$url
     fleet_host three && c=$url
@@ -586,12 +599,17 @@ case_hosts_of_a_fleet_share_joins() {
     [ "$(sort -u code.txt | wc -l)" = 1 ] || fail "a code has matches: $(cat code.txt)"
     url=$b && asks 200 /v1/join "{\"game\":\"breakout\",\"match\":\"$(head -n 1 code.txt)\"}"
     asks 404 /v1/join '{"game":"breakout","match":"0123456789abcdef"}'
+    asks 200 /metrics
+    says answer.json '^shoal_host_fleet_up 1$'
     # Without the broker a host is alone; it comes again.
     kill_broker
     asks 200 /v1/join '{"game":"breakout","request":"alone"}'
     await "the warning" has_said two.err "the fleet's broker is away"
+    asks 200 /metrics
+    says answer.json '^shoal_host_fleet_up 0$'
     asks 200 /v1/matches?fleet
-    broker "$port"
+    broker "$port" "" "$accounts"
+    nats=nats://hosts:H@127.0.0.1:$port
     await "the broker again" has_said two.err "the fleet's broker is back"
     # A host that dies is asked no more.
     slay three
@@ -599,7 +617,11 @@ case_hosts_of_a_fleet_share_joins() {
         ask /v1/join '{"game":"breakout","request":"late"}'
         [ "$status" = 200 ] || [ "$status" = 409 ] || fail "a join after the death of a host: $(cat answer.json)"
     done
-    stop one two
+    [ "$(streams_kept)" = "SHOALS SHOAL_0123456789abcdef" ] || fail "the broker has $(streams_kept)"
+    rest 10
+    fleet_host four
+    await "that the old stream is gone" no_stream_is_old
+    stop one two four
     ended last
 }
 

@@ -131,6 +131,19 @@ case_without_a_broker_the_match_goes_on() {
     is_closed a.slog
 }
 
+# Its messages go by themselves; the stream by the command of FLEET.md.
+case_the_stream_of_a_match_that_is_over_ends() {
+    broker -1
+    start_ready server shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port/?keep-min=1" --log a.slog --ticks 60 --fast
+    stream=$(value stream server.out)
+    ends_with 0 server
+    says "$(echo store/jetstream/*/streams/SHOAL_*/meta.inf)" '"max_age":60000000000,'
+    is_same a.slog 1
+    eval "$(sed -n '/^    exec 3<>/,/^    grep -m 1 PONG/s/^    //p' "$here/../../server/FLEET.md" |
+        sed "s|BROKER/4222|127.0.0.1/$port|; s|SHOAL_IDENTITY|${stream##*/}|")" >delete.out
+    [ -z "$(find store -name 'SHOAL_*')" ] || fail "the stream is there: $(cat delete.out)"
+}
+
 case_a_stream_needs_a_log_and_an_address() {
     run_to 2 none shoal-server --game breakout --listen 127.0.0.1:0 --log none --stream nats://127.0.0.1:1
     says none.err '^error: --stream: it needs a log, which is its source \(not --log none\)$'
