@@ -486,6 +486,7 @@ static net_result refuse_url(const server_nats* self, const base_reporter* repor
 static net_result begin_to_connect(server_nats* self, const base_reporter* reporter) {
     natsOptions* options = NULL;
     natsStatus status = server_nats_address_options(&self->url, &options);
+    if (status == NATS_OK) status = natsOptions_UseGlobalMessageDelivery(options, true);
     if (status == NATS_OK) status = natsInbox_Create(&self->inbox);
     if (status != NATS_OK) {
         const char* text = nats_GetLastError(NULL);
