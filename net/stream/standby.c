@@ -155,12 +155,16 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
     if (self->is_claiming) return await_claim(self, server);
     const net_follow_state state = net_follow_run(self->follow, server, now_us);
     if (state <= NET_FOLLOW_RAN) {
+        const net_follow_report report = net_follow_get_report(self->follow, self->now_us);
+        const bool is_empty =
+            report.reason == NET_IDLE_WAITING && net_server_get_counters(server)->clients == 0;
+        net_stream_follower_expect(self->follower,
+                                   is_empty ? NET_IDLE_EMPTY_MS * UINT64_C(1000) : 0);
         // What the broker answers too late to let silence count never ends in a claim.
         const bool is_able =
             !self->is_given_up && net_stream_follower_get(self->follower)->late_us <
                                       NET_STREAM_REPORT_OLD_MS * UINT64_C(1000);
-        const ecs_tick tick = net_follow_get_report(self->follow, self->now_us).tick;
-        net_stream_writer_stand_by(self->writer, tick, is_able, self->now_us);
+        net_stream_writer_stand_by(self->writer, report.tick, is_able, self->now_us);
     }
     switch (state) {
     case NET_FOLLOW_RAN:

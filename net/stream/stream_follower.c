@@ -48,9 +48,10 @@ struct net_stream_follower {
     bool must_read;
     uint32_t vain_reads; // in a row that did not give the next message
     uint64_t read_due_us;
-    uint64_t came_us; // the newest message, or the begin of the newest read
-    uint64_t gap_us;  // between two messages, a mean of the newest ones
-    bool rests;       // pings do, while messages come
+    uint64_t came_us;     // the newest message, or the begin of the newest read
+    uint64_t gap_us;      // between two messages, a mean of the newest ones
+    bool rests;           // pings do, while messages come
+    uint64_t patience_us; // beyond its gaps
 
     uint64_t ping_us;   // when it was asked
     uint64_t good_us;   // when the newest one was asked that counts
@@ -243,7 +244,7 @@ static uint64_t quiet_from_us(const net_stream_follower* self) {
                                                         : usual_us;
     const bool rests = self->rests && self->info.position.sequence > 0 &&
                        self->info.lag_messages == 0 && !self->must_read && self->late_us == 0;
-    return rests ? self->came_us + quiet_us : 0;
+    return rests ? self->came_us + quiet_us + self->patience_us : 0;
 }
 
 static void ping(net_stream_follower* self, uint64_t now_us) {
@@ -367,6 +368,10 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uin
 
 void net_stream_follower_rest(net_stream_follower* follower) {
     follower->rests = true;
+}
+
+void net_stream_follower_expect(net_stream_follower* follower, uint64_t patience_us) {
+    follower->patience_us = patience_us;
 }
 
 void net_stream_follower_restart_silence(net_stream_follower* follower) {

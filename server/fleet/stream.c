@@ -584,6 +584,7 @@ static int make_stream(server_program* program) {
         return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL, "%s",
                                net_result_text(NET_ERR_MEMORY));
     server_program_hear(program, self->stored);
+    program->rest_us = NET_IDLE_EMPTY_MS * MS;
     server_log_of(program)->tap = net_stream_tap_log(self->tap);
     program->fixed_game = "those that follow the stream have the game as it is now";
     return NET_EXIT_CLEAN;

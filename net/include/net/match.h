@@ -472,9 +472,10 @@ typedef enum net_idle {
     NET_IDLE_SETTLING, ///< the last tick is over; clients get the rest
     NET_IDLE_HANDOVER, ///< a standby shall take the match over, at once
 } net_idle;
-/// So often while no tick runs: silence without a close means that the server is dead. The empty
-/// match of a host without a stream has one each second.
+/// So often while no tick runs: silence without a close means that the server is dead.
 #define NET_IDLE_MS 100u
+/// An empty match that is paused has fewer, where a host or a stream's readers watch it.
+#define NET_IDLE_EMPTY_MS 1000u
 
 /// Who records a match: a log, a stream, a test. A server calls it on the thread of its ticks. Any
 /// member may be NULL.
