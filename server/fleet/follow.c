@@ -19,7 +19,7 @@
 #define BEHIND_US UINT64_C(2000000) ///< beyond it new spectators are refused
 #define CAUGHT_UP_US UINT64_C(500000)
 #define PATIENCE_US UINT64_C(2000000) ///< a match that is not there yet is no news before
-#define SILENT_US UINT64_C(3000000)   ///< a server says something each second at least
+#define SILENT_US UINT64_C(3000000)   ///< a server writes something each second
 #define FIND_US UINT64_C(5000)
 /// Sessions are kept, and the broker is asked, when no tick came for so long.
 #define KEEP_TICKS 2u

@@ -33,8 +33,8 @@ net_broker server_nats_broker(server_nats* nats);
 /// Of a program that follows, in each pass of its loop: report why there is no connection, once for
 /// each reason, and when it is back.
 void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t now_us);
-/// Its match is over and stored: the broker drops its messages `keep-min` of the URL later. Waits for
-/// the broker, 2 s at most.
+/// Its match is over and stored: the broker drops its messages `keep-min` of the URL later. Waits
+/// for the broker, 2 s at most.
 void server_nats_end(server_nats* nats, const base_reporter* reporter);
 /// Write the URL with which others follow: without user and password.
 void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]);

@@ -219,7 +219,7 @@ static void ask_streams(server_errands* self) {
     self->broker->send(self->peers, "$JS.API.STREAM.LIST", self->sweep_number, text, strlen(text));
 }
 
-// The broker dropped all that a stream had, because it is old. A server that lives writes ten times a
+// The broker dropped all that a stream had, because it is old. A server that lives writes each
 // second, so this one is gone, and nothing is left to follow.
 static void sweep_streams(server_errands* self, const server_peer_message* message) {
     const time_t old = time(NULL) - 10;

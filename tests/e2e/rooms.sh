@@ -7,8 +7,6 @@
 . "$here/broker.sh"
 # shellcheck source=../support/postgres.sh
 . "$here/../support/postgres.sh"
-# shellcheck source=broker.sh
-. "$here/broker.sh"
 
 # A match that a case leaves would outlive it.
 end_matches() {

@@ -353,7 +353,7 @@ const uint8_t* net_stream_follower_header(const net_stream_follower* follower, s
 /// known to it once a second.
 void net_stream_follower_rest(net_stream_follower* follower);
 /// The next message may come so much later than the ones before: the match is empty, and its server
-/// says so more seldom. No silence counts before.
+/// reports that more seldom. No silence counts before.
 void net_stream_follower_expect(net_stream_follower* follower, uint64_t patience_us);
 /// Count silence_us from 0 again: a claim was refused, so another server, or a full broker, is the
 /// reason of the silence.
