@@ -86,6 +86,7 @@ static net_match_effect* add_effect(net_match* match, uint32_t client, bool is_t
     while (at < told->effect_count && (told->effects[at].player_id != who->player_id ||
                                        told->effects[at].is_transfer != is_transfer))
         at++;
+    if (at == NET_EFFECTS_MAX) return NULL;
     if (at == told->effect_count) {
         BASE_ARRAY_RESERVE(&match->owner.allocator, told->effects, told->effect_capacity, at + 1);
         told->effect_count++;
@@ -173,6 +174,7 @@ static bool restore_told(net_match* match, base_reader* bytes) {
         !base_reader_read(bytes, told->result, told->result_bytes))
         return false;
     const uint32_t effects = base_reader_u32(bytes);
+    if (effects > NET_EFFECTS_MAX) return false;
     while (told->effect_count < effects && !bytes->failed) {
         BASE_ARRAY_RESERVE(&match->owner.allocator, told->effects, told->effect_capacity,
                            told->effect_count + 1);

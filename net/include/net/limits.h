@@ -44,6 +44,7 @@ BASE_C_BEGIN
 #define NET_RECORD_BYTES_MAX 4096u ///< of a player between matches
 #define NET_RECORD_MS_MAX 2000u    ///< a join waits so long for the host
 #define NET_KEPT_S 60u             ///< of match time: a match that continues asks again to keep one
+#define NET_EFFECTS_MAX 4096u      ///< records and transfers that a match knows at a time
 #define NET_TRANSFER_BYTES_MAX 512u ///< that a game sends along with a player
 #define NET_TRANSFER_TO_BYTES 65u   ///< of a game's or match's name, with the NUL
 #define NET_RESULT_BYTES_MAX 4096u

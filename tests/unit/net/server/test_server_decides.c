@@ -358,6 +358,22 @@ TABLE_CASE(clients_join_in_the_order_of_their_numbers, .seed = 1, .quiet = 1e9, 
     (void)table_verify(at);
 }
 
+TABLE_CASE(a_match_knows_so_many_records_and_no_more, HOSTED, .is_hosted = true) {
+    const net_match_told* told = net_match_get_told(at->match);
+    for (uint32_t i = 1; i <= NET_EFFECTS_MAX + 1; i++) {
+        game_joins_as(at, i, 100 + i); // it keeps a record
+        net_match_leave(at->match, i);
+        if (i >= NET_EFFECTS_MAX - 1)
+            assert_int_equal(told->effect_count, i <= NET_EFFECTS_MAX ? i : NET_EFFECTS_MAX);
+    }
+    assert_int_equal(said_to_host, 2 * NET_EFFECTS_MAX); // and another one when it leaves
+    base_bytes save;
+    base_bytes_init(&save, NULL);
+    assert_ok(net_match_save(at->match, &save));
+    assert_ok(net_match_restore(at->match, save.data, save.size));
+    base_bytes_deinit(&save);
+}
+
 // A record is remembered for its time, a transfer for its tick; both are in saves.
 TABLE_CASE(what_is_said_is_in_saves, HOSTED, .is_hosted = true) {
     void* to = services->context;
