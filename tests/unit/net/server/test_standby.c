@@ -84,7 +84,7 @@ FLEET_CASE(an_empty_match_that_stands_still_is_kept_and_goes_on_elsewhere, 3, 1,
     const ecs_tick tick = net_match_tick(first->match);
     keeps_match(first, second);
     kill_node(first);
-    assert_ptr_equal(await_primary(self, 60), second);
+    assert_ptr_equal(await_primary(self, 120), second);
     assert_false(net_server_is_paused(second->server));
     run(self, 60);
     assert_in_range(net_match_tick(second->match), tick + 1, tick + 60);
