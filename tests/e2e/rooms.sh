@@ -11,7 +11,7 @@
 # A match that a case leaves would outlive it.
 end_matches() {
     local pid
-    for pid in $(cat "$work"/*/*/matches/*/match 2>/dev/null | sed -n 's/^[a-z]* \([1-9][0-9]*\) .*/\1/p'); do
+    for pid in $(cat "$work"/*/*/matches/*/match "$work"/*/*/*/matches/*/match 2>/dev/null | sed -n 's/^[a-z]* \([1-9][0-9]*\) .*/\1/p'); do
         [[ $(tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null) != *shoal-server* ]] || kill -KILL "$pid" 2>/dev/null || true
     done
 }
