@@ -93,8 +93,9 @@ bool server_room_save_seats(const server_room* room) {
             base_json_write(json, "{key=%s value=%s}", room->values[i].key, room->values[i].value);
     for (uint32_t i = 0; i < room->seat_count; i++) {
         const server_seat* seat = &room->seats[i];
-        base_json_write(json, "{player='%ju' until_us='%ju' request=%s party=%s bytes=",
-                        seat->player, seat->until_us, seat->request, seat->party);
+        base_json_write(json,
+                        "{player='%ju' until_us='%ju' request=%s party=%s bytes=", seat->player,
+                        seat->until_us, seat->request, seat->party);
         base_json_hex(json, seat->bytes, seat->size);
         base_json_write(json, "}");
     }
