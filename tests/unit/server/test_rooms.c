@@ -174,19 +174,20 @@ HOUSE_CASE(a_party_gets_one_match) {
 }
 
 HOUSE_CASE(a_filter_finds_a_match_with_its_values_or_plans_one) {
-    const server_join asked = {.values = {{"map", "ice"}}, .value_count = 1};
+    const server_join asked = {.values = {{.key = "map", .value = "ice"}}, .value_count = 1};
     (void)seat_of(self, (server_join){0});
     (void)seat_of(self, asked);
     const server_room* ice = self->room;
     assert_int_equal(self->rooms->count, 2);
     (void)seat_of(self, asked);
     assert_ptr_equal(self->room, ice);
-    const server_join other = {.values = {{"map", "fire"}}, .value_count = 1};
+    const server_join other = {.values = {{.key = "map", .value = "fire"}}, .value_count = 1};
     assert_int_equal(ask(self, other), SERVER_JOIN_FULL);
 }
 
 HOUSE_CASE(who_does_not_name_the_code_gets_no_private_match) {
-    const server_join asked = {.values = {{SERVER_ROOM_PRIVATE, "x"}}, .value_count = 1};
+    const server_join asked = {.values = {{.key = SERVER_ROOM_PRIVATE, .value = "x"}},
+                               .value_count = 1};
     (void)seat_of(self, asked);
     const server_room* room = self->room;
     (void)seat_of(self, (server_join){0});
@@ -196,7 +197,7 @@ HOUSE_CASE(who_does_not_name_the_code_gets_no_private_match) {
 }
 
 HOUSE_CASE(a_match_may_be_named) {
-    (void)seat_of(self, (server_join){.values = {{"a", "1"}}, .value_count = 1});
+    (void)seat_of(self, (server_join){.values = {{.key = "a", .value = "1"}}, .value_count = 1});
     char id[SERVER_ROOM_ID_BYTES];
     memcpy(id, self->room->id, sizeof id);
     (void)seat_of(self, (server_join){.match = id});
