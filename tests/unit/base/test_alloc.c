@@ -13,7 +13,8 @@ CASE(blocks_start_on_cache_lines) {
 
 // Used before in some places, as memory that came back is.
 static void* give_used(void* context, size_t size, size_t align) {
-    uint8_t* memory = aligned_alloc(align, (size + align - 1) & ~(align - 1));
+    uint8_t* memory = base_allocate(NULL, size);
+    assert_int_equal((uintptr_t)memory % align, 0);
     memset(memory, 0, size);
     for (size_t i = *(size_t*)context; i < size; i += 4099)
         memory[i] = 1;
@@ -22,7 +23,7 @@ static void* give_used(void* context, size_t size, size_t align) {
 }
 
 static void free_used(void* context, void* memory, size_t size) {
-    free(memory);
+    base_release(NULL, memory, size);
 }
 
 CASE(cleared_memory_is_zero) {
