@@ -169,6 +169,7 @@ case_a_match_that_hangs_is_stopped() {
     join player
     local pid
     pid=$(of_match "$match" pid)
+    await "the begin of its log" test -s "run/matches/$match/match.slog"
     kill -STOP "$pid"
     await "its end" is_in_state "$match" ended
     await "the end of its process" is_gone "$pid"
