@@ -107,7 +107,7 @@ static void visit_send(visit* self, int status, const char* type, const void* by
         "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
         "Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
         "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'\r\n\r\n",
+        "frame-ancestors 'none'; img-src data:\r\n\r\n",
         status, status == 200 ? "OK" : "Refused", type ? type : "application/json", size);
     if (self->reply[0])
         server_errands_answer_join(self->host, self->reply, status, bytes, size);

@@ -12,9 +12,17 @@ async function ask(path, body) {
     return json;
 }
 
-async function play(game) {
+// The page of a match plays only what was built for browsers: its answer comes before a seat is held.
+async function checkPage({ match }) {
+    const { game } = await ask(`m/${match}/play/info`);
+    const built = await fetch(`m/${match}/game/${game}.wasm`, { method: "HEAD" });
+    if (built.status === 404) throw new Error(`${game} was not built for browsers: play it with shoal-client`);
+}
+
+async function play(game, match) {
     say("Looking for a match of " + game + " ...");
     try {
+        if (match) await checkPage(match);
         location.assign((await ask("v1/join", { game, request: crypto.randomUUID?.() ?? String(Math.random()) })).page);
     } catch (fault) {
         say(fault.message);
@@ -32,7 +40,7 @@ function show(list) {
     at("games").replaceChildren(...list.games.map(({ game }) => {
         const button = document.createElement("button");
         button.textContent = "Play " + game;
-        button.onclick = () => play(game);
+        button.onclick = () => play(game, list.matches.find((match) => match.game === game && match.state !== "ended"));
         return button;
     }));
     const rows = at("matches");
