@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECONDS_MAX 86400
 #define OF_HOST(name) BASE_OPTION_FIELD(server_conf, name)
@@ -144,6 +145,9 @@ static bool end_game(reading* self) {
         return base_report(self->reporter, self->file, self->game_line,
                            "game %s: module and options have at most %u bytes", game->name,
                            SERVER_ROOM_TEXT_BYTES - 1);
+    if (strchr(module, '/') && access(module, R_OK) != 0)
+        return base_report(self->reporter, self->file, self->game_line, "game %s: module %s: %s",
+                           game->name, module, base_error_text(errno));
     if (block->memory && !read_memory(block->memory, &game->memory_bytes))
         return base_report(self->reporter, self->file, self->game_line,
                            "game %s: memory needs a form as 256M", game->name);

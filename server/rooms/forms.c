@@ -12,6 +12,8 @@
 
 #define TOKEN_LIFE_S 45u
 #define KEY_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+#define JOIN_TEXT(name)                                                                            \
+    { #name, #name " needs a text of at most 64 bytes", &join->name }
 
 const server_join_end_row server_join_ends[SERVER_JOIN_END_COUNT] = {
     [SERVER_JOIN_SEATED] = {200, "seated", NULL},
@@ -19,6 +21,8 @@ const server_join_end_row server_join_ends[SERVER_JOIN_END_COUNT] = {
     [SERVER_JOIN_NO_MATCH] = {404, "no_match", "there is no such match of this game"},
     [SERVER_JOIN_OVER] = {410, "over", "this match has ended"},
     [SERVER_JOIN_FULL] = {409, "full", "no seat is free, and no further match may be started"},
+    [SERVER_JOIN_CROWDED] = {409, "crowded", "this match is full, or has too few free seats"},
+    [SERVER_JOIN_PARTY] = {409, "party", "the party is larger than a match of this game"},
     [SERVER_JOIN_FAILS] = {503, "fails", "its matches cannot be started now: see the host's lines"},
 };
 
@@ -42,17 +46,27 @@ bool server_values_read(json_t* object, server_room_value* values, uint32_t* cou
 
 const char* server_join_read(json_t* body, server_join* join) {
     const char* player = NULL;
-    json_t* filter = NULL;
-    int members = 1;
-    if (json_unpack(body, "{s:s s?s s?s s?s s?s s?i s?o}", "game", &join->game, "request",
-                    &join->request, "party", &join->party, "match", &join->match, "player", &player,
-                    "party_seats", &members, "filter", &filter) != 0)
-        return "an object needs game, and may have request, party, match, player as texts, "
-               "party_seats as a number, filter as an object";
-    if ((join->request && strlen(join->request) >= SERVER_ROOM_WORD_BYTES) ||
-        (join->party && strlen(join->party) >= SERVER_ROOM_WORD_BYTES))
-        return "request and party have at most 64 bytes";
-    if (members < 1 || members > (int)SERVER_ROOM_SEATS_MAX)
+    json_t* seats = json_object_get(body, "party_seats");
+    json_t* filter = json_object_get(body, "filter");
+    size_t known = (seats ? 1u : 0u) + (filter ? 1u : 0u);
+    const struct {
+        const char *key, *fault, **text;
+    } texts[] = {{"game", "game needs a text of at most 64 bytes", &join->game},
+                 {"request", "request needs a text of at most 64 bytes", &join->request},
+                 {"party", "party needs a text of at most 64 bytes", &join->party},
+                 {"match", "match needs a text of at most 64 bytes", &join->match},
+                 {"player", "player needs a number as a text", &player}};
+    for (size_t i = 0; i < BASE_COUNT(texts); i++) {
+        json_t* value = json_object_get(body, texts[i].key);
+        *texts[i].text = json_string_value(value);
+        if (value && (!*texts[i].text || strlen(*texts[i].text) >= SERVER_ROOM_WORD_BYTES))
+            return texts[i].fault;
+        known += value != NULL;
+    }
+    if (!join->game || known != json_object_size(body))
+        return "a join needs game; it may have request, party, party_seats, match, player, filter";
+    const json_int_t members = seats ? json_integer_value(seats) : 1;
+    if (members < 1 || members > SERVER_ROOM_SEATS_MAX)
         return "party_seats needs a number from 1 to 4095";
     bool is_filter = server_values_read(filter, join->values, &join->value_count);
     for (uint32_t i = 0; is_filter && i < join->value_count; i++)

@@ -39,8 +39,8 @@ static void read_conf_again(server_host* self) {
     server_conf* conf = base_allocate_zero(&self->owner.allocator, sizeof *conf);
     if (server_conf_read(conf, self->conf_file, &self->reporter)) {
         server_rooms_set_games(self->rooms, conf->games, conf->game_count);
-        base_report(&self->reporter, NULL, 0, "%s is read again: games=%" PRIu32, self->conf_file,
-                    conf->game_count);
+        base_report(&self->reporter, NULL, 0, "note: %s is read again: games=%" PRIu32,
+                    self->conf_file, conf->game_count);
     }
     base_release(&self->owner.allocator, conf, sizeof *conf);
 }

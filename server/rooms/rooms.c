@@ -151,10 +151,6 @@ static bool is_of(const server_room* room, const char* game) {
     return room->state < SERVER_ROOM_LEAVING && strcmp(room->game.name, game) == 0;
 }
 
-static bool is_other(const server_room* room, const server_join* join) {
-    return join->match && strcmp(room->id, join->match) != 0;
-}
-
 static bool is_same(const char* word, const char* of_seat) {
     return word && word[0] && strcmp(word, of_seat) == 0;
 }
@@ -166,7 +162,8 @@ static bool find_own(const server_rooms* self, const server_join* join, server_r
     for (uint32_t i = 0; i < self->count; i++) {
         server_room* room = self->rooms[i];
         // Who comes from a match goes to another one, or to the one that it names.
-        const bool is_left = join->leaves && (room == join->leaves || is_other(room, join));
+        const bool is_left = join->leaves && (room == join->leaves ||
+                                              (join->match && strcmp(room->id, join->match) != 0));
         for (uint32_t k = 0; is_of(room, join->game) && !is_left && k < room->seat_count; k++) {
             server_seat* seat = &room->seats[k];
             const bool is_own = is_same(join->request, seat->request) ||
@@ -227,12 +224,12 @@ static server_join_end find_room(server_rooms* self, const server_room_game* gam
         *room = server_rooms_find(self, join->match, strlen(join->match));
         if (!*room || strcmp((*room)->game.name, join->game) != 0) return SERVER_JOIN_NO_MATCH;
         if ((*room)->state >= SERVER_ROOM_LEAVING) return SERVER_JOIN_OVER;
-        return has_seats(*room, count) ? SERVER_JOIN_SEATED : SERVER_JOIN_FULL;
+        return has_seats(*room, count) ? SERVER_JOIN_SEATED : SERVER_JOIN_CROWDED;
     }
     *room = join->reach != SERVER_REACH_OWN ? choose(self, join, count) : NULL;
     if (*room) return SERVER_JOIN_SEATED;
-    if (count > game->seats || join->reach != SERVER_REACH_ANY || !may_plan(self, game))
-        return SERVER_JOIN_FULL;
+    if (count > game->seats) return SERVER_JOIN_PARTY;
+    if (join->reach != SERVER_REACH_ANY || !may_plan(self, game)) return SERVER_JOIN_FULL;
     if (now_us < game->start_us) return SERVER_JOIN_FAILS;
     *room = server_rooms_add(self, game, NULL);
     for (uint32_t i = 0; i < join->value_count; i++)
@@ -253,7 +250,7 @@ server_join_end server_rooms_join(server_rooms* self, const server_join* join, u
         if (!*room)
             end = find_room(self, game, join, members, now_us, room);
         else if (members = 1, !*seat && !has_seats(*room, 1))
-            end = SERVER_JOIN_FULL;
+            end = SERVER_JOIN_CROWDED;
         if (end != SERVER_JOIN_SEATED) return end;
         // Seats of a party are held for those of it that come later.
         for (uint32_t i = *seat ? members : 0; i < members; i++) {
@@ -357,9 +354,8 @@ bool server_rooms_ended(server_rooms* self, server_room* room, bool is_orderly, 
     if (game && !game->is_gone && game->stays && is_orderly && !was_asked && room->had_players)
         plan_next(self, room, game);
     room->seat_count = 0;
-    if (game && is_start && !is_orderly) {
+    if (game && is_start && !is_orderly)
         game->start_us = now_us + (SECOND_US << (game->failures < 6 ? game->failures++ : 6));
-    }
     return false;
 }
 

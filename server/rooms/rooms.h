@@ -137,6 +137,8 @@ typedef enum server_join_end {
     SERVER_JOIN_NO_MATCH, ///< of this id
     SERVER_JOIN_OVER,     ///< the match of this id is over
     SERVER_JOIN_FULL,     ///< no seat, and no further match may be started
+    SERVER_JOIN_CROWDED,  ///< the match of this id, or of the party, has too few seats
+    SERVER_JOIN_PARTY,    ///< no match has seats for so many
     SERVER_JOIN_FAILS,    ///< its matches cannot be started at present
     SERVER_JOIN_END_COUNT
 } server_join_end;

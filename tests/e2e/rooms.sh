@@ -245,7 +245,7 @@ case_an_idle_match_ends_and_the_file_is_read_again() {
     await "a refusal" has_said host.err 'missing }'
     printf 'players = 2\nmodule = breakout\n}\n' >>host.conf
     kill -HUP "${pids[host]}"
-    await "two games" has_said host.err 'games=2'
+    await "two games" has_said host.err 'note: host.conf is read again: games=2'
     asks 200 /v1/join '{"game":"chess"}'
     stop host
 }
@@ -634,7 +634,12 @@ case_the_page_of_the_host_is_right() {
     run_to 0 checked shoal-host --check-options host.conf
     [ -z "${SHOAL_E2E_SLOW:-}" ] || sed -i '/^ *memory = /d' host.conf # of a sanitizer
     host host
-    asks 200 "/v1/join" "$(sed -n "s/^    curl .* -d '\\(.*\\)'$/\\1/p" "$page")"
+    asks 200 "/v1/join" "$(sed -n "s/^    curl .* -d '\\(.*\\)' >seat.json$/\\1/p" "$page")"
+    if command -v jq >/dev/null; then
+        cp answer.json seat.json
+        eval "$(sed -n 's/^    \(jq .*\)/\1/p' "$page")"
+        [ "$(cat token)/$(stat -c %a token)" = "$(field token)/600" ] || fail "the token's file: $(cat token)"
+    fi
     asks 200 "$(sed -n 's/^    curl [^ ]*\(\/v1\/[a-z]*\)$/\1/p' "$page")"
     stop host
     page=$here/../../server/SERVICE.md

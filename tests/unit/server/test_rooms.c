@@ -2,11 +2,13 @@
 // Seats and matches of a host, in virtual time and with chance from a seed; and a naive twin that
 // keeps one row for each player.
 #include "rooms/conf.h"
+#include "rooms/host.h"
 #include "rooms/rooms.h"
 
 #include "heard.h"
 #include "test.h"
 
+#include <jansson.h>
 #include <unistd.h>
 
 #define S UINT64_C(1000000)
@@ -169,8 +171,9 @@ HOUSE_CASE(a_party_gets_one_match) {
         (void)seat_of(self, (server_join){.party = "p", .party_seats = 3});
         assert_ptr_equal(self->room, room);
     }
-    assert_int_equal(ask(self, (server_join){.party = "p"}), SERVER_JOIN_FULL);
+    assert_int_equal(ask(self, (server_join){.party = "p"}), SERVER_JOIN_CROWDED);
     assert_int_equal(room->seat_count, 3);
+    assert_int_equal(ask(self, (server_join){.party = "q", .party_seats = 4}), SERVER_JOIN_PARTY);
 }
 
 HOUSE_CASE(a_filter_finds_a_match_with_its_values_or_plans_one) {
@@ -202,11 +205,52 @@ HOUSE_CASE(a_match_may_be_named) {
     memcpy(id, self->room->id, sizeof id);
     (void)seat_of(self, (server_join){.match = id});
     assert_string_equal(self->room->id, id);
+    const server_join two = {.match = id, .party = "p", .party_seats = 2};
+    assert_int_equal(ask(self, two), SERVER_JOIN_CROWDED); // one seat is free
     assert_int_equal(ask(self, (server_join){.match = "0123456789abcdef"}), SERVER_JOIN_NO_MATCH);
     self->room = server_rooms_find(self->rooms, id, strlen(id));
     (void)server_rooms_ended(self->rooms, self->room, true, "it ended", self->now_us);
     assert_int_equal(ask(self, (server_join){.match = id}), SERVER_JOIN_OVER);
     assert_int_equal(ask(self, (server_join){.game = "chess"}), SERVER_JOIN_NO_GAME);
+}
+
+CASE(the_body_of_a_join_is_refused_with_its_key) {
+    static const struct {
+        const char *body, *fault;
+    } rows[] = {
+        {"[]", "a join needs game; it may have"},
+        {"{}", "a join needs game; it may have"},
+        {"{'game':3}", "game needs a text"},
+        {"{'game':'a','request':null}", "request needs a text"},
+        {"{'game':'a','party':[]}", "party needs a text"},
+        {"{'game':'a','request':'01234567890123456789012345678901234567890123456789012345678901234'"
+         "}",
+         "request needs a text of at most 64 bytes"},
+        {"{'game':'a','match':1}", "match needs a text"},
+        {"{'game':'a','player':7}", "player needs a number as a text"},
+        {"{'game':'a','player':'x'}", "player needs a number as a text"},
+        {"{'game':'a','party_seats':'2'}", "party_seats needs a number from 1 to 4095"},
+        {"{'game':'a','party_seats':4096}", "party_seats needs a number from 1 to 4095"},
+        {"{'game':'a','filter':{'map':1}}", "filter needs at most 16 texts"},
+        {"{'game':'a','filter':'map'}", "filter needs at most 16 texts"},
+        {"{'game':'a','mode':'x'}", "a join needs game; it may have"},
+        {"{'game':'a','request':'r','party':'p','party_seats':2,'match':'m','player':'7',"
+         "'filter':{'map':'ice'}}",
+         NULL},
+    };
+    for (size_t i = 0; i < BASE_COUNT(rows); i++) {
+        server_join join = {0};
+        char text[256];
+        assert_true(base_text_copy(text, sizeof text, rows[i].body));
+        for (char* at = text; (at = strchr(at, '\''));)
+            *at = '"';
+        json_t* body = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(body);
+        const char* fault = server_join_read(body, &join);
+        if (!rows[i].fault != !fault || (fault && !strstr(fault, rows[i].fault)))
+            fail_msg("%s: %s", rows[i].body, fault ? fault : "it is read");
+        json_decref(body);
+    }
 }
 
 // ---- matches
@@ -254,7 +298,7 @@ HOUSE_CASE(a_match_that_is_closed_gets_no_new_player) {
     assert_ptr_equal(self->room, room);
     (void)seat_of(self, (server_join){.request = "r2"});
     assert_ptr_not_equal(self->room, room);
-    assert_int_equal(ask(self, (server_join){.match = room->id}), SERVER_JOIN_FULL);
+    assert_int_equal(ask(self, (server_join){.match = room->id}), SERVER_JOIN_CROWDED);
     room->is_closed = false;
     assert_int_equal(ask(self, (server_join){.match = room->id}), SERVER_JOIN_SEATED);
 }
@@ -564,6 +608,8 @@ CASE(a_mistake_is_refused_with_its_line) {
         {"game a {\nplayers = 1\nmemory = 3\n}\n", ":1: game a: memory needs a form as 256M"},
         {"game a {\nplayers = 1\nmemory = 0M\n}\n", ":1: game a: memory needs a form as 256M"},
         {"game a {\nplayers = 1\nnext = go\n}\n", ":3: next needs end|stay, not 'go'"},
+        {"game a {\nmodule = no/a.so\nplayers = 1\n}\n",
+         ":1: game a: module no/a.so: No such file"},
         {"results = x\ngame a {\nplayers = 1\n}\n", "results needs https://... or http://"},
         {"store = mysql:x\ngame a {\nplayers = 1\n}\n", "store needs sqlite:FILE or postgres://"},
     };
