@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // serve.mjs FOLDER SERVER [PORT]: for development. One origin, at 127.0.0.1, with a folder's files, shoal.js, and /play and /game of a
-// shoal-server (its --http). Prints its address. On the internet nginx does it (server/play/README.md).
+// shoal-server (its --http), or /v1 and /m of a shoal-host. Prints its address. On the internet nginx does it (server/play/README.md).
 import {createServer, request} from "node:http";
 import {connect} from "node:net";
 import {readFile} from "node:fs/promises";
@@ -14,9 +14,10 @@ if (!server) {
 }
 const to = new URL(server), here = fileURLToPath(new URL(".", import.meta.url));
 const TYPES = {".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".png": "image/png", ".json": "application/json", ".wasm": "application/wasm"};
-const isPassed = (path) => /^\/(play\b|game\/)/.test(path);
-// The page is ours, so its Origin does not matter; the server wants to be asked by its own name.
-const headersOf = ({headers}) => ({...headers, host: to.host, origin: `http://${to.host}`});
+const isPassed = (path) => /^\/(play\b|(game|v1|m)\/)/.test(path);
+const isOfHost = (path) => /^\/(v1|m)\//.test(path);
+// The page is ours, so its Origin does not matter. A server is asked by its own name; a host by the page's, of which it makes links.
+const headersOf = ({url, headers}) => isOfHost(url) ? headers : {...headers, host: to.host, origin: `http://${to.host}`};
 
 async function answer(asked, to_page) {
     const path = normalize(decodeURIComponent(new URL(asked.url, "http://here").pathname));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A match in a page with a picture of its own: the worlds of GAME.wasm for three.js, Phaser, any code (README.md).
-// What a callback gets is a view of memory, valid during the call.
 const [RESULT, IS_READY, TICK, FIRST, LAST,,, ANSWER, ANSWER_BYTES, NEWS, NEWS_BYTES,,,, PHASE, END, CLIENT] = Array(17).keys();
 const PHASES = ["connecting", "greeting", "playing", "resuming", "ended"];
 const ENDS = [null, "goodbye", "left", "lost", "unreachable", "refused", "exchanged", "transferred"];
@@ -54,7 +53,7 @@ class Shape {
 }
 
 async function ask(url, options) {
-  const answer = await fetch(url, options);
+  const answer = await fetch(url, options).catch(() => fail(`${url}: no answer, or not of the page's origin`));
   if (!answer.ok) fail(`${url}: ${answer.status} ${(await answer.text()).slice(0, 200)}`);
   return answer;
 }

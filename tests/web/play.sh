@@ -89,6 +89,34 @@ case_a_page_of_its_own_goes_on_to_another_match() {
     stop here there
 }
 
+case_a_page_of_its_own_plays_by_a_host() {
+    cp "$here"/../../client/js/{shoal.js,serve.mjs} .
+    echo '{"type": "module"}' >package.json
+    printf '%s\n' 'http = 127.0.0.1:0' 'open = yes' 'folder = run' 'drain = 0' 'game arena {' 'players = 2' 'options = --ticks 3600' '}' >host.conf
+    start_ready host shoal-host host.conf
+    "${node[@]}" serve.mjs . "$(value http host.out)" >serve.out 2>serve.err {silence}<&- &
+    pids[serve]=$!
+    await "its address" grep -q '^http' serve.out
+    "${node[@]}" --input-type=module - "$(cat serve.out)" >page.out 2>page.err {silence}<&- <<'PAGE' &
+import assert from "node:assert/strict";
+import {join} from "./shoal.js";
+const here = process.argv[2];
+await assert.rejects(join("http://127.0.0.1:1/play"), /^Error: http:.*: no answer, or not of the page's origin$/);
+assert.equal((await fetch(`${here}api/v1/status`)).status, 404, "more than a player's paths is passed");
+const match = await join(`${here}v1/join`, {game: "arena", name: "own", resume: false, filter: {filter: {map: "ice"}}});
+assert(match.options.urls[0].startsWith(`${here.replace("http", "ws")}m/`), `other addresses: ${match.options.urls}`);
+for (let i = 0; i < 50; i++, await new Promise((then) => setTimeout(then, 10))) match.frame();
+await match.leave();
+console.log(match.core.words("play_line"));
+process.exit(0);
+PAGE
+    pids[page]=$!
+    ends_with 0 page
+    has_lines page.out '^client id=1 .* end=left$' 1 || fail "it did not play"
+    drop serve
+    stop host
+}
+
 case_a_page_of_its_own_comes_back_after_a_line_broke() {
     open_match arena 3 600
     cp "$here/../../client/js/shoal.js" "$here/shoal.mjs" .
