@@ -50,7 +50,7 @@ reason() {
     *'keygen FILE; '*) echo "the words of two commands; server/README.md has the lines" ;;
     *kubectl* | ./allocate*) echo "needs a cluster; fleet.sh checks its files" ;;
     *shoal-relay* | *:7778*) echo "goes on until its source ends; relay.sh runs it" ;;
-    shoal-host\ * | *:7790/*) echo "goes on until it is ended; rooms.sh runs it" ;;
+    shoal-host\ * | *:7790/* | *seat.json*) echo "goes on until it is ended; rooms.sh runs it" ;;
     *nats://* | *' A.socket '*) echo "needs a broker; stream.sh, login.sh, standby.sh and relay.sh run it" ;;
     *game.example*) echo "asks for a name that the resolver does not know; session.sh plays with tokens" ;;
     *' 200 '*) echo "200 clients take both cores for half a minute" ;;
