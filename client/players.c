@@ -134,7 +134,7 @@ static net_module* find_game(client_program* self, const char* name) {
     return self->games[self->game_count++] = module;
 }
 
-// Who sees something goes on to another game.
+// A client with a window follows a transfer to another game.
 static int follow_first(client_program* self, bool (*idle)(void*), void* context) {
     const int code = ask_game(self, idle, context);
     net_module* module = code == NET_EXIT_CLEAN ? find_game(self, self->game) : NULL;
@@ -494,7 +494,7 @@ static bool find_next_game(client_program* self, client_player* one) {
     return !one->is_stuck;
 }
 
-// A player that no one sees goes on by itself: it asks that server for its game, then plays there.
+// A client without a window follows alone: it asks the server for its game, then plays.
 static void follow(client_program* self, uint32_t index, uint64_t now_us) {
     client_player* one = &self->players[index];
     if (one->is_stuck || index >= count_worlds(self)) return;

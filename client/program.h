@@ -25,8 +25,8 @@ typedef struct client_player {
     uint8_t secret[NET_RESUME_BYTES];
     uint64_t ticks;     ///< ticks since the first state of the match came
     net_module* module; ///< the program's; NULL: its first one
-    bool has_eyes;      ///< it is not alone: with them it goes on to another match
-    bool is_asking;     ///< which game the server runs where it goes on
+    bool has_eyes;      ///< a window shows it; all such players follow a transfer together
+    bool is_asking;     ///< asks the next server for its game
     bool is_stuck;      ///< it cannot go on
     net_transfers transfers;
     char address[NET_TRANSFER_ADDRESS_BYTES]; ///< after a transfer, as
@@ -51,7 +51,7 @@ typedef struct client_program {
     client_faults* faults; ///< for its window; NULL: there is none
     bool wants_reload; ///< the server goes on with another version of the game: close the players,
                        ///< then client_program_reload, then open them again
-    bool wants_follow; ///< with wants_reload: who sees something goes on to another match
+    bool wants_follow; ///< with wants_reload: the window follows a transfer
     net_module* reloaded;                ///< with wants_reload: another version of this game
     net_module* games[CLIENT_GAMES_MAX]; ///< besides `module`, that players went on to
     uint32_t game_count;

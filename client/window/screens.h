@@ -11,7 +11,7 @@
 /// `game` may be NULL while the client asks for it. `time_s` turns the spinner.
 void client_screen_connecting(const net_draw* draw, float width, float height, const char* address,
                               const char* game, double time_s);
-/// The client goes on to another match, and asks there for the game.
+/// The client follows a transfer, and asks the next server for its game.
 void client_screen_going_on(const net_draw* draw, float width, float height, const char* address,
                             double time_s);
 /// The client has joined a match that has not begun.
