@@ -36,7 +36,8 @@ def watch(name):
 
 
 def gaps(name, killed_us, took_tick):
-    """The longest gap that begins soon: what was on its way comes first, and a later gap has another reason."""
+    """The gap that begins soon and in which the other server took over: what was on its way comes first. When a client had
+    seen more than that server had, the longest one."""
     rows, spans, newest = {}, [], 0
     for line in open(name + ".seen"):
         us, client, tick = map(int, line.split())
@@ -44,7 +45,8 @@ def gaps(name, killed_us, took_tick):
     for client in sorted(rows):
         pairs = list(zip(rows[client], rows[client][1:]))
         last, first = max((pair for pair in pairs if pair[1][0] >= killed_us and pair[0][0] < killed_us + SOON_US),
-                          key=lambda pair: pair[1][0] - pair[0][0])
+                          key=lambda pair: (pair[0][1] <= took_tick < pair[1][1] and pair[1][0] - pair[0][0] > SOON_US,
+                                            pair[1][0] - pair[0][0]))
         spans.append((first[0] - last[0]) // 1000)
         newest = max(newest, last[1])
     print(*spans)

@@ -407,7 +407,7 @@ hands_over_thrice() {
         await "all players" has_lines $to.err '^note: client [1-8] "bot-[1-4]\( (2)\)\{0,1\}" is back after ' 8
         took=$(sed -n "s/^handover .*tick=//p" $from.out)
         says $to.out "^takeover epoch=$((i + 1)) tick=$took players=8 silent_ms="
-        rest 0.5
+        await "newer ticks" see_newer "$took" udp web
         { read -ra spans && read -r lost; } < <(python3 "$here/eyes.py" gaps udp "$said_us" "$took")
         { read -ra more && read -r lost_too; } < <(python3 "$here/eyes.py" gaps web "$said_us" "$took")
         spans+=("${more[@]}")
@@ -423,6 +423,7 @@ hands_over_thrice() {
     is_closed $to.slog
     for ((i = 0; i < ${to#s}; i++)); do verifies s$i.slog; done
 }
+see_newer() { [ "$(awk -v took="$1" '$3 > took {print FILENAME, $2}' "$2.seen" "$3.seen" | sort -u | wc -l)" = 8 ]; }
 counts_standby() { run ctl shoal-ctl --json --socket "$1" standbys && has_said ctl.out '"standbys": ?[1-9]'; }
 
 case_without_a_standby_nothing_is_handed_over() {
