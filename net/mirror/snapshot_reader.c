@@ -469,8 +469,7 @@ static bool read_back(decoder* d, run_head* run) {
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
     if (!run->packet) return miss_base(d, NULL);
     run->base_tick = run->packet->tick;
-    if (run->base_tick > d->tick || d->tick - run->base_tick > UINT32_MAX)
-        return refuse_snapshot(d);
+    if (d->tick - run->base_tick > UINT32_MAX) return refuse_snapshot(d); // a later one, too
     return read_base2(d, run);
 }
 
