@@ -218,6 +218,27 @@ MIRROR_CASE(a_body_ends_where_its_records_end) {
     mirror_expect(m, other, m->mover, words[2]);
 }
 
+static void write_creates(mirror_side* m, uint32_t count) {
+    mirror_begin(m);
+    pen_creates(&m->pen, count);
+    for (uint32_t i = 0; i < count; i++)
+        pen_create(&m->pen, i, ecs_entity_make(i + 1, 1), m->mover, words[i % BASE_COUNT(words)]);
+    pen_runs(&m->pen, 0);
+}
+
+CASE_WITH(mirror_side, m, mirror_open(m), mirror_close(m),
+          a_body_of_more_bytes_than_a_snapshot_has_is_refused) {
+    uint32_t count = 0;
+    do
+        write_creates(m, ++count);
+    while (m->pen.bits.size_bits <= NET_SNAPSHOT_BYTES_MAX * 8u);
+    assert_int_equal(mirror_read(m, 1), NET_ERR_MALFORMED);
+    assert_int_equal(ecs_world_entity_count(m->side.world), 0);
+    write_creates(m, count - 1);
+    assert_ok(mirror_read(m, 1));
+    assert_int_equal(ecs_world_entity_count(m->side.world), count - 1);
+}
+
 static const struct {
     uint32_t index_max, bits;
 } told[] = {{1, 1}, {2, 2}, {1023, 10}, {1024, 11}, {65535, 16}, {65536, 17}};
