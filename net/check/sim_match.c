@@ -352,18 +352,7 @@ static uint64_t hash_begin(const net_tick_inputs* begin) {
 // ---- the log, one tick ahead
 
 static void join(resend* self, const net_log_item* item) {
-    const net_game_player player = {.client = item->client,
-                                    .name = item->name,
-                                    .is_bot = item->is_bot,
-                                    .player_id = item->player_id,
-                                    .user_data = item->payload,
-                                    .user_bytes = item->payload_bytes,
-                                    .has_record = item->has_record,
-                                    .record_version = item->record_version,
-                                    .record = item->record,
-                                    .record_bytes = item->record_bytes,
-                                    .transfer = item->transfer,
-                                    .transfer_bytes = item->transfer_bytes};
+    const net_game_player player = net_log_item_player(item);
     // The log is untrusted. The replay refuses the same record, one tick later.
     if (item->client <= self->client_last) {
         self->failure = NET_ERR_DAMAGED;

@@ -259,6 +259,21 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
     return false;
 }
 
+net_game_player net_log_item_player(const net_log_item* item) {
+    return (net_game_player){.client = item->client,
+                             .name = item->name,
+                             .is_bot = item->is_bot,
+                             .player_id = item->player_id,
+                             .user_data = item->payload,
+                             .user_bytes = item->payload_bytes,
+                             .has_record = item->has_record,
+                             .record_version = item->record_version,
+                             .record = item->record,
+                             .record_bytes = item->record_bytes,
+                             .transfer = item->transfer,
+                             .transfer_bytes = item->transfer_bytes};
+}
+
 static net_log_item join_item(const net_game_player* join) {
     net_log_item item = {.kind = NET_LOG_ITEM_JOIN,
                          .client = join->client,

@@ -98,6 +98,8 @@ BASE_MUST_USE bool net_log_record_again(net_log_record* record, const void* data
 /// Get the next item of one kind; start with *offset 0. @return false at the end.
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
                        net_log_item* item);
+/// @return the player of a JOIN, borrowed from the item.
+net_game_player net_log_item_player(const net_log_item* item);
 
 /// Get the next item of a tick's begin, as it is recorded: leaves, joins, events, inputs; start
 /// with *position 0. An input has its `seen`. Borrowed from `begin`. @return false at the end.

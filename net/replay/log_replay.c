@@ -69,17 +69,7 @@ static net_result add_join(net_log_entering* self, net_match* match, const net_l
     BASE_ARRAY_RESERVE(self->allocator, self->joins, self->join_capacity, count + 1);
     BASE_ARRAY_RESERVE(self->allocator, self->join_items, self->join_item_capacity, count + 1);
     self->join_items[count] = *item;
-    self->joins[count] = (net_game_player){.client = item->client,
-                                           .is_bot = item->is_bot,
-                                           .player_id = item->player_id,
-                                           .user_data = item->payload,
-                                           .user_bytes = item->payload_bytes,
-                                           .has_record = item->has_record,
-                                           .record_version = item->record_version,
-                                           .record = item->record,
-                                           .record_bytes = item->record_bytes,
-                                           .transfer = item->transfer,
-                                           .transfer_bytes = item->transfer_bytes};
+    self->joins[count] = net_log_item_player(item);
     for (uint32_t i = 0; i <= count; i++) // the items may have moved
         self->joins[i].name = self->join_items[i].name;
     begin->joins = self->joins;
