@@ -38,6 +38,27 @@ typedef struct results {
     uint64_t retry_us;
 } results;
 
+// A host that died may have left a part of a line.
+static uint64_t find_end(int file) {
+    struct stat state;
+    char text[LINE_BYTES];
+    if (fstat(file, &state) != 0) return 0;
+    const off_t from = state.st_size > (off_t)sizeof text ? state.st_size - (off_t)sizeof text : 0;
+    ssize_t size = pread(file, text, sizeof text, from);
+    while (size > 0 && text[size - 1] != '\n')
+        size--;
+    return (uint64_t)from + (uint64_t)(size > 0 ? size : 0);
+}
+
+// One that was cut meanwhile begins anew: what of it was posted is not known.
+static void results_look(results* self) {
+    struct stat state;
+    if (fstat(self->file, &state) != 0 || (uint64_t)state.st_size >= self->size) return;
+    self->size = find_end(self->file);
+    self->sent = 0;
+    (void)!pwrite(self->sent_file, &self->sent, sizeof self->sent, 0);
+}
+
 static void results_run(void* context, server_store_order* order) {
     results* self = context;
     char text[SERVER_TELL_TEXT_BYTES(SERVER_RECORD_BYTES_MAX)];
@@ -49,6 +70,7 @@ static void results_run(void* context, server_store_order* order) {
                                       SERVER_TELL_BASE64));
     base_bytes_write_u8(&line, '\n');
     BASE_ASSERT(line.size <= LINE_BYTES);
+    results_look(self);
     const bool is_kept =
         pwrite(self->file, line.data, line.size, (off_t)self->size) == (ssize_t)line.size &&
         fdatasync(self->file) == 0;
@@ -97,11 +119,12 @@ static long results_post(const results* self, const char* line, size_t size) {
 static uint64_t results_rest(void* context, uint64_t now_us) {
     results* self = context;
     char line[LINE_BYTES];
+    results_look(self);
     if (!self->url || self->sent >= self->size) return now_us + REST_US;
     if (now_us < self->retry_us) return self->retry_us;
     const ssize_t size = pread(self->file, line, sizeof line, (off_t)self->sent);
     const char* end = size > 0 ? memchr(line, '\n', (size_t)size) : NULL;
-    if (!end) return now_us + REST_US; // the file is not ours any more
+    if (!end) return now_us + REST_US; // it cannot be read
     const long status = results_post(self, line, (size_t)(end - line));
     now_us = net_loop_now_us();
     if (status >= 200 && status < 300) {
@@ -124,18 +147,6 @@ static void results_close(void* context) {
     close(self->file);
     close(self->sent_file);
     base_owner_destroy(self);
-}
-
-// A host that died may have left a part of a line.
-static uint64_t find_end(int file) {
-    struct stat state;
-    char text[LINE_BYTES];
-    if (fstat(file, &state) != 0) return 0;
-    const off_t from = state.st_size > (off_t)sizeof text ? state.st_size - (off_t)sizeof text : 0;
-    ssize_t size = pread(file, text, sizeof text, from);
-    while (size > 0 && text[size - 1] != '\n')
-        size--;
-    return (uint64_t)from + (uint64_t)(size > 0 ? size : 0);
 }
 
 server_store* server_results_open(const char* folder, const char* url,

@@ -472,7 +472,7 @@ PYTHON
     conf "results = http://127.0.0.1:$(cat port)/results"
     host host
     join a
-    local line one=$match
+    local line line_sent one=$match
     answers "$one" '"result":"'"$(base64_of "3:1")"'","tick":"99"' '"result": "99"'
     await "a post" has_lines posts.txt "^503 $one " 2
     line=$(cat run/results.jsonl)
@@ -482,6 +482,13 @@ PYTHON
     touch opens
     await "a post that is accepted" has_lines posts.txt "^200 $one " 1
     answers "$one" '"result":"'"$(base64_of "3:1")"'","tick":"99","again":1' '"result": "99"'
+    : >run/results.jsonl # what comes after a cut is posted
+    join b '"filter":{"map":"b"}'
+    answers "$match" '"result":"","tick":"7"' '"result": "7"'
+    await "a post after the cut" has_lines posts.txt "^200 $match " 1
+    [[ $(cat -A run/results.jsonl) = '{"match":"'$match'",'*'}$' ]] || fail "the file after a cut: $(cat -A run/results.jsonl)"
+    line_sent=$(od -An -t u8 run/results.sent | tr -d ' ')
+    [ "$line_sent" = "$(wc -c <run/results.jsonl)" ] || fail "$line_sent bytes are posted"
     stop next
     [ "$(grep '^200' posts.txt | head -n 1)" = "200 $one $line" ] || fail "it is not the line of the file"
     drop shop
