@@ -93,6 +93,7 @@ typedef struct server_room {
     char why[256]; ///< why it is over, or was resumed
     enum { SERVER_RESULT_NONE, SERVER_RESULT_WAITS, SERVER_RESULT_KEPT } result;
     uint64_t result_tick;
+    uint32_t orders; ///< to the store of records, that did not end
     // Of process.c.
     struct server_host* host;
     server_watch end;  ///< a pidfd: readable when the process is gone

@@ -199,8 +199,8 @@ int server_store_descriptor(const server_store* self) {
     return self->ended[0];
 }
 
-server_store_order* server_store_next(server_store* self) {
-    return self->free_count > 0 ? self->free[self->free_count - 1] : NULL;
+server_store_order* server_store_next(server_store* self, uint32_t count) {
+    return count < self->free_count ? self->free[self->free_count - 1] : NULL;
 }
 
 void server_store_push(server_store* self, uint64_t now_us) {

@@ -62,8 +62,10 @@ server_store* server_store_open(const char* url);
 void server_store_close(server_store* store);
 /// Readable when an order has ended.
 int server_store_descriptor(const server_store* store);
-/// @return the next order, to be filled and pushed; NULL: there are too many.
-server_store_order* server_store_next(server_store* store);
+/// The next order, to be filled and pushed, of one who has `count` that did not end: who has as
+/// many as are free gets none, so that one leaves some for each other one.
+/// @return NULL: there are too many.
+server_store_order* server_store_next(server_store* store, uint32_t count);
 /// Its due time is set.
 void server_store_push(server_store* store, uint64_t now_us);
 /// @return the oldest order that has ended, until the next call; NULL: there is none.

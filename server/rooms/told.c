@@ -65,9 +65,10 @@ static void store_ready(void* owner, uint32_t events) {
     while ((order = server_store_pop(host->store))) {
         const bool is_away = order->end == SERVER_STORE_AWAY;
         const char* why = is_away ? "the store of records does not answer" : NULL;
-        const server_room* room =
+        server_room* room =
             server_rooms_find(host->rooms, order->record.writer, strlen(order->record.writer));
         host->orders[order->end]++;
+        if (room) room->orders--;
         if (is_away != host->is_store_away)
             base_report(&host->reporter, NULL, 0,
                         is_away ? "warning: records of players are not known: store: %s"
@@ -83,22 +84,24 @@ static void store_ready(void* owner, uint32_t events) {
 
 static bool told_order(const told* self, bool is_keep) {
     server_host* host = self->host;
-    server_store_order* order = host->store ? server_store_next(host->store) : NULL;
+    server_room* room = self->room;
+    server_store_order* order = host->store ? server_store_next(host->store, room->orders) : NULL;
     server_store_order lost;
     const bool is_lost = !order;
     if (is_lost) order = &lost;
     *order = (server_store_order){.number = self->number, .is_keep = is_keep};
     order->record.player = self->player;
-    memcpy(order->record.writer, self->room->id, sizeof order->record.writer);
-    memcpy(order->record.game, self->room->game.name, sizeof order->record.game);
+    memcpy(order->record.writer, room->id, sizeof order->record.writer);
+    memcpy(order->record.game, room->game.name, sizeof order->record.game);
     if (is_keep && !(server_tell_number(self->json, "version", &order->record.version) &&
                      order->record.version < INT64_MAX &&
                      server_tell_bytes(self->json, "record", order->record.bytes,
                                        sizeof order->record.bytes, &order->record.size)))
         return false;
     host->orders[SERVER_STORE_END_COUNT] += is_lost;
+    room->orders += !is_lost;
     if (is_lost)
-        room_answer_order(self->room, order,
+        room_answer_order(room, order,
                           host->store ? "too many questions" : "this host keeps no records");
     else
         server_store_push(host->store, self->now_us);
@@ -135,7 +138,7 @@ static void result_ready(void* owner, uint32_t events) {
 // It is kept once; the match repeats it until it is answered.
 static bool told_result(const told* self) {
     server_room* room = self->room;
-    server_store_order* order = self->host->results ? server_store_next(self->host->results) : NULL;
+    server_store_order* order = server_store_next(self->host->results, 0);
     uint64_t tick = 0;
     if (room->result == SERVER_RESULT_KEPT) answer_result(room);
     if (room->result != SERVER_RESULT_NONE || !order) return true;
@@ -175,7 +178,7 @@ void server_host_open_store(server_host* self) {
     watch_store(self, self->results, &self->results_watch, result_ready);
     // The first question is of no match: it is not answered, and a failure is reported.
     if (self->store) {
-        *server_store_next(self->store) = (server_store_order){.number = 0};
+        *server_store_next(self->store, 0) = (server_store_order){.number = 0};
         server_store_push(self->store, net_loop_now_us());
     }
 }

@@ -52,7 +52,7 @@ static void bench_close(bench* self) {
 
 static void push(bench* self, server_store* store, uint64_t player, bool is_keep, uint64_t version,
                  const void* bytes, size_t size) {
-    server_store_order* order = server_store_next(store);
+    server_store_order* order = server_store_next(store, 0);
     assert_non_null(order);
     *order = (server_store_order){.number = player, .is_keep = is_keep};
     (void)snprintf(order->record.game, sizeof order->record.game, "%s", self->game);
@@ -203,11 +203,21 @@ BENCH_CASE(a_database_that_is_away_is_asked_again) {
 BENCH_CASE(what_waits_has_a_bound_and_is_done_before_the_end) {
     for (uint64_t i = 0; i < SERVER_STORE_ORDERS_MAX; i++)
         push(self, self->store, 1 + i % 9, true, i / 9, "a", 1);
-    assert_null(server_store_next(self->store));
+    assert_null(server_store_next(self->store, 0));
     server_store_close(self->store);
     self->store = server_store_open(self->url);
     is_kept(self, 1, 114, "a", 1); // 1,024 = 113 * 9 + 7
     is_kept(self, 9, 113, "a", 1);
+}
+
+BENCH_CASE(who_asks_much_leaves_orders_for_others) {
+    for (uint32_t half = SERVER_STORE_ORDERS_MAX / 2; half > 0; half /= 2) {
+        uint32_t count = 0;
+        for (; server_store_next(self->store, count); count++)
+            push(self, self->store, 1 + count % 9, false, 0, "", 0);
+        assert_int_equal(count, half);
+    }
+    assert_non_null(server_store_next(self->store, 0));
 }
 
 enum { TWIN_PLAYERS = 5, TWIN_STEPS = 1000 };
