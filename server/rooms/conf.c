@@ -90,9 +90,7 @@ static char* cut_comment(char* line) {
 
 static bool begin_game(reading* self, const char* name) {
     server_conf* conf = self->conf;
-    const size_t size = strlen(name);
-    if (size == 0 || size >= SERVER_ROOM_NAME_BYTES ||
-        strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != size)
+    if (!server_rooms_is_name(name))
         return base_report(self->reporter, self->file, self->line,
                            "'%s' is not a valid name: 1 to %u of a-z, 0-9, _ and -", name,
                            SERVER_ROOM_NAME_BYTES - 1);

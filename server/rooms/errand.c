@@ -137,7 +137,7 @@ static void ask_hosts(server_host* host, server_errand* errand, const server_joi
 bool server_errand_next(server_host* host, server_errand* self, server_join* join, const void* body,
                         size_t size, uint64_t now_us) {
     const bool has_filter = join->match || join->value_count > 0;
-    if (!host->is_in_fleet) self->step = ERRAND_ANY;
+    if (!host->is_in_fleet || !server_rooms_is_name(join->game)) self->step = ERRAND_ANY;
     while (self->step < ERRAND_ANY) {
         const uint32_t step = self->step++;
         const uint64_t at = step == ERRAND_KNOWN ? find_host(host->errands, self) : self->found;

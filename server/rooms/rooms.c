@@ -20,6 +20,11 @@ void server_rooms_destroy(server_rooms* self) {
     base_owner_destroy(self);
 }
 
+bool server_rooms_is_name(const char* name) {
+    const size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+    return size > 0 && size < SERVER_ROOM_NAME_BYTES && !name[size];
+}
+
 server_room_game* server_rooms_game(server_rooms* self, const char* name) {
     for (uint32_t i = 0; i < self->game_count; i++)
         if (strcmp(self->games[i].name, name) == 0) return &self->games[i];

@@ -149,6 +149,8 @@ server_rooms* server_rooms_create(const net_entropy* entropy);
 void server_rooms_destroy(server_rooms* rooms);
 /// The games of host.conf from now on; matches of others end by themselves.
 void server_rooms_set_games(server_rooms* rooms, const server_room_game* games, uint32_t count);
+/// Is it a name that a game may have? It is part of a broker's subjects.
+bool server_rooms_is_name(const char* name);
 /// @return the game of this name; NULL: there is none.
 server_room_game* server_rooms_game(server_rooms* rooms, const char* name);
 /// @return the match of this id, `size` bytes; NULL: there is none.
