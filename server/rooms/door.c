@@ -374,6 +374,11 @@ void server_door_answered(server_host* host, uint64_t number, const char* text, 
 
 void server_door_asked(server_host* host, const char* reply, const server_join* join) {
     static const net_address nowhere = {0};
+    if (host->visit_count >= VISITS_MAX || host->waiting_count >= WAITING_MAX) {
+        host->refused++;
+        server_errands_answer_join(host, reply, 429, "", 0);
+        return;
+    }
     visit* self = visit_open(host, -1, &nowhere);
     (void)base_text_copy(self->reply, sizeof self->reply, reply);
     (void)seat_player(self, join);
