@@ -68,10 +68,12 @@ static bool peers_next(server_peers* self, server_peer_message* message) {
     const char* subject = natsMsg_GetSubject(self->lent);
     const char* reply = natsMsg_GetReply(self->lent);
     const size_t inbox = strlen((const char*)self->inbox);
+    // An answer goes to who asked, and to no subject of others.
+    const bool is_asked = reply && strncmp(reply, "_INBOX.", 7) == 0;
     const bool is_answer = strncmp(subject, (const char*)self->inbox, inbox) == 0;
     *message = (server_peer_message){
         .subject = is_answer ? "" : subject,
-        .reply = reply ? reply : "",
+        .reply = is_asked ? reply : "",
         .number = is_answer ? strtoull(subject + inbox + 1, NULL, 10) : 0,
         .is_nobody = is_answer && natsMsg_IsNoResponders(self->lent),
         .text = natsMsg_GetData(self->lent),
