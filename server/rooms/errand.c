@@ -26,6 +26,7 @@
 #define LISTEN_US (20 * MS)
 #define PATIENCE_US (1000 * MS) // a broker that is away is no news before
 #define SWEEP_US (60000 * MS)   // one page of the broker's list of streams
+#define MESSAGES_MAX 64u        // in one turn: matches are listened to meanwhile
 #define ROWS 16384u             // words that are remembered; the newest of a row stays
 
 typedef enum errand_step {
@@ -355,7 +356,7 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
         self->sweep_us = now_us + SWEEP_US;
         ask_streams(self);
     }
-    while (self->broker->next(self->peers, &message))
+    for (uint32_t i = 0; i < MESSAGES_MAX && self->broker->next(self->peers, &message); i++)
         handle_message(host, &message);
 }
 
