@@ -6,7 +6,7 @@
 ///
 ///     {"match":ID,"ask":"SEQ","player":"N"}
 ///         {"ask":"SEQ","version":"V","record":BASE64,"bytes":BASE64}, or "error" for what is kept:
-///         then it is asked again, as a keep is, but for "is_final":true: the host keeps no records
+///         then it is asked again, as a keep is, but for "is_final":true: the host keeps none of it
 ///     {"match":ID,"keep":"SEQ","player":"N","version":"V","record":BASE64}
 ///         {"keep":"SEQ","version":"V"}, or {"keep":"SEQ","error":"conflict" or a text}
 ///     {"match":ID,"transfer":"SEQ","player":"N","to":GAME or ID,"bytes":BASE64}

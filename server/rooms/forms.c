@@ -205,9 +205,9 @@ void server_forms_put_metrics(base_bytes* text, const server_host* host) {
                   "shoal_host_matches_total{event=\"hung\"} %" PRIu64 "\n",
                   host->starts, host->crashes, host->hangs);
     base_json_put(text, "# TYPE shoal_host_records_total counter\n");
-    for (size_t i = 0; i <= SERVER_STORE_END_COUNT; i++)
+    for (size_t i = 0; i < BASE_COUNT(host->orders); i++)
         base_json_put(text, "shoal_host_records_total{result=\"%s\"} %" PRIu64 "\n",
-                      (const char* const[]){"done", "conflict", "away", "too_many"}[i],
+                      (const char* const[]){"done", "conflict", "away", "too_many", "no_seat"}[i],
                       host->orders[i]);
     base_json_put(text,
                   "# TYPE shoal_host_results_total counter\n"

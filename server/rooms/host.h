@@ -36,7 +36,8 @@ struct server_host {
     server_store *store, *results; ///< store: NULL without libpq
     server_watch store_watch, results_watch;
     bool is_store_away, is_results_away;
-    uint64_t orders[SERVER_STORE_END_COUNT + 1]; ///< by their end; the last: there were too many
+    /// By their end; then: there were too many, the player has no seat in the match that asks.
+    uint64_t orders[SERVER_STORE_END_COUNT + 2];
     uint64_t malformed, results_kept;
     // The door.
     server_gate gate;

@@ -8,8 +8,8 @@
 //     FOLDER/matches/ID/  match  seats  keys  tokens  control  match.slog  out  err
 //
 // For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS", or "-" when it is over, and
-// `seats` the JSON of its seats and of the values for which joins asked; times are of this
-// machine's clock since it started.
+// `seats` the JSON of its seats, of who had one, and of the values for which joins asked; times are
+// of this machine's clock since it started.
 #include "host.h"
 #include "tell.h"
 
@@ -91,6 +91,8 @@ bool server_room_save_seats(const server_room* room) {
     for (uint32_t i = 0; i < room->value_count; i++)
         if (!room->values[i].is_published)
             base_json_write(json, "{key=%s value=%s}", room->values[i].key, room->values[i].value);
+    for (uint32_t i = 0; i < room->left_count && i < SERVER_ROOM_LEFT_MAX; i++)
+        base_json_write(json, "{left='%ju'}", room->left[i]);
     for (uint32_t i = 0; i < room->seat_count; i++) {
         const server_seat* seat = &room->seats[i];
         base_json_write(json,
@@ -108,7 +110,8 @@ void server_room_read_seats(server_rooms* rooms, server_room* room, const json_t
                             uint64_t now_us) {
     const uint64_t until_us = now_us + SERVER_ROOM_SEAT_S * SECOND_US;
     const char *player, *until, *request, *party, *bytes, *key, *value;
-    bool is_whole = json_is_array(json) && json_array_size(json) <= SERVER_ROOM_SEATS_MAX;
+    uint64_t number;
+    bool is_whole = json_is_array(json);
     for (size_t i = 0; is_whole && i < json_array_size(json); i++) {
         json_t* one = json_array_get(json, i);
         size_t size = 0;
@@ -117,6 +120,12 @@ void server_room_read_seats(server_rooms* rooms, server_room* room, const json_t
             server_room_set_value(room, key, value);
             continue;
         }
+        if (json_unpack(one, "{s:s}", "left", &player) == 0 &&
+            base_text_parse_u64(player, &number)) {
+            server_room_add_left(room, number);
+            continue;
+        }
+        if (room->seat_count == SERVER_ROOM_SEATS_MAX) break;
         server_seat* seat = server_room_add_seat(rooms, room);
         is_whole = json_unpack(one, "{s:s s:s s:s s:s s?s}", "player", &player, "until_us", &until,
                                "request", &request, "party", &party, "bytes", &bytes) == 0 &&

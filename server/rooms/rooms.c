@@ -88,6 +88,16 @@ server_seat* server_room_find_seat(const server_room* room, uint64_t player) {
     return NULL;
 }
 
+void server_room_add_left(server_room* room, uint64_t player) {
+    if (player != 0) room->left[room->left_count++ % SERVER_ROOM_LEFT_MAX] = player;
+}
+
+bool server_room_knows(const server_room* room, uint64_t player) {
+    for (uint32_t i = 0; i < room->left_count && i < SERVER_ROOM_LEFT_MAX; i++)
+        if (room->left[i] == player) return true;
+    return server_room_find_seat(room, player) != NULL;
+}
+
 uint32_t server_room_players(const server_room* room) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < room->seat_count; i++)
@@ -321,6 +331,8 @@ void server_rooms_reported(server_rooms* self, server_room* room, const uint64_t
     for (uint32_t k = 0; k < room->seat_count; k++)
         if (room->seats[k].is_seen || room->seats[k].until_us > at_us)
             room->seats[kept++] = room->seats[k];
+        else
+            server_room_add_left(room, room->seats[k].player);
     room->seat_count = kept;
     if (kept > 0 || room->empty_us == 0) room->empty_us = kept > 0 ? 0 : now_us;
 }

@@ -23,6 +23,7 @@
 #define SERVER_ROOM_NAME_BYTES 33u      ///< of a game
 #define SERVER_ROOM_TEXT_BYTES 1024u    ///< module and options of a game
 #define SERVER_ROOM_TRANSFER_BYTES 512u ///< of a player who comes from another match
+#define SERVER_ROOM_LEFT_MAX 256u       ///< players without a seat that a match may still ask for
 #define SERVER_ROOM_SEAT_S 15u          ///< a seat is held
 #define SERVER_ROOM_RESUMES_MAX 3u      ///< in SERVER_ROOM_RESUMES_S
 #define SERVER_ROOM_RESUMES_S 60u
@@ -84,6 +85,9 @@ typedef struct server_room {
     uint32_t value_count;
     server_seat* seats; ///< that are held or taken
     uint32_t seat_count, seat_capacity;
+    /// Whose seats are free again: tokens live longer, and records of who left are kept late.
+    uint64_t left[SERVER_ROOM_LEFT_MAX];
+    uint32_t left_count; ///< so far: the newest ones stay
     bool had_players;
     bool is_closed;    ///< the match wants no new players
     uint64_t empty_us; ///< since when it has no seat; 0: it has one, or never had
@@ -162,6 +166,10 @@ server_room* server_rooms_look(const server_rooms* rooms, const server_join* joi
 /// Has the game a match with players and a free seat (FILL), or could a player get any seat (ANY)?
 bool server_rooms_have(const server_rooms* rooms, const server_room_game* game, server_reach reach,
                        uint64_t now_us);
+/// The player had a seat; 0: none is known.
+void server_room_add_left(server_room* room, uint64_t player);
+/// Has the player a seat, or had one?
+bool server_room_knows(const server_room* room, uint64_t player);
 /// @return seats that are held or taken.
 uint32_t server_rooms_seats(const server_rooms* rooms);
 /// @return a seat that is added, all zero; other seats of the match may move.

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#define NO_SEAT "the player has no seat in this match"
+
 // A datagram of a match.
 typedef struct told {
     server_host* host;
@@ -36,14 +38,14 @@ static void room_send(const server_room* room, const base_bytes* json) {
 
 // `why` NULL: the order is done. Bytes of a transfer are sent also when the record is not known.
 static void room_answer_order(const server_room* room, const server_store_order* order,
-                              const char* why) {
+                              const char* why, bool is_final) {
     char text[SERVER_TELL_TEXT_BYTES(SERVER_RECORD_BYTES_MAX)];
     const server_record* known = &order->record;
     const server_seat* seat = server_room_find_seat(room, known->player);
     base_bytes* json = server_host_text(room->host);
     base_json_write(json, "{%s='%ju'", order->is_keep ? "keep" : "ask", order->number);
     if (why)
-        base_json_write(json, "error=%s is_final=%i", why, !room->host->store);
+        base_json_write(json, "error=%s is_final=%i", why, is_final);
     else
         base_json_write(json, "version='%ju'", known->version);
     if (!order->is_keep && !why)
@@ -76,7 +78,7 @@ static void store_ready(void* owner, uint32_t events) {
                         is_away ? order->why : "");
         host->is_store_away = is_away;
         if (order->end == SERVER_STORE_CONFLICT) why = "conflict";
-        if (room) room_answer_order(room, order, why);
+        if (room) room_answer_order(room, order, why, false);
     }
 }
 
@@ -85,8 +87,13 @@ static void store_ready(void* owner, uint32_t events) {
 static bool told_order(const told* self, bool is_keep) {
     server_host* host = self->host;
     server_room* room = self->room;
-    server_store_order* order = host->store ? server_store_next(host->store, room->orders) : NULL;
+    const bool is_known = server_room_knows(room, self->player);
+    server_store_order* order =
+        host->store && is_known ? server_store_next(host->store, room->orders) : NULL;
     server_store_order lost;
+    const char* why = !is_known      ? NO_SEAT
+                      : !host->store ? "this host keeps no records"
+                                     : "too many questions";
     const bool is_lost = !order;
     if (is_lost) order = &lost;
     *order = (server_store_order){.number = self->number, .is_keep = is_keep};
@@ -98,11 +105,10 @@ static bool told_order(const told* self, bool is_keep) {
                      server_tell_bytes(self->json, "record", order->record.bytes,
                                        sizeof order->record.bytes, &order->record.size)))
         return false;
-    host->orders[SERVER_STORE_END_COUNT] += is_lost;
+    host->orders[SERVER_STORE_END_COUNT + !is_known] += is_lost;
     room->orders += !is_lost;
     if (is_lost)
-        room_answer_order(room, order,
-                          host->store ? "too many questions" : "this host keeps no records");
+        room_answer_order(room, order, why, !is_known || !host->store);
     else
         server_store_push(host->store, self->now_us);
     return true;
@@ -209,7 +215,7 @@ static bool told_transfer(const told* self) {
     if (host->is_ending || room == self->room || !server_room_find_seat(self->room, self->player)) {
         why = host->is_ending      ? "this host ends"
               : room == self->room ? "the player is in this match"
-                                   : "the player has no seat in this match";
+                                   : NO_SEAT;
     } else {
         const server_join_end end =
             server_rooms_join(host->rooms, &join, self->now_us, &room, &seat);

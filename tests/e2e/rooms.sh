@@ -329,7 +329,13 @@ reports() { # MATCH MEMBERS
 }
 base64_of() { printf '%s' "$1" | base64 -w 0; }
 
-# A record of player 7, in two matches at once.
+# has_player_7 MATCH: he is in it.
+has_player_7() {
+    reports "$1" '"players":["7"]'
+    await "player 7" has_players "$1" 1
+}
+
+# A record of player 7, in two matches at once. Of others no match gets or keeps one.
 keeps_records() {
     local one two text other
     text=$(base64_of "gold=3") other=$(base64_of "gold=4")
@@ -337,7 +343,11 @@ keeps_records() {
     one=$match
     join b '"filter":{"map":"b"}'
     two=$match
-    answers "$one" '"ask":"1","player":"7"' '"version": "0", "record": "", "bytes": ""'
+    answers "$one" '"ask":"1","player":"7"' '"error": "the player has no seat in this match", "is_final": true'
+    answers "$one" '"keep":"1","player":"7","version":"0","record":""' '"error": "the player has no seat in this match", "is_final": true'
+    has_player_7 "$one"
+    has_player_7 "$two"
+    answers "$one" '"ask":"1","player":"7","again":1' '"version": "0", "record": "", "bytes": ""'
     answers "$two" '"ask":"1","player":"7"' '"version": "0"'
     answers "$one" '"keep":"2","player":"7","version":"0","record":"'"$text"'"' '"keep": "2", "version": "1"'
     answers "$two" '"keep":"2","player":"7","version":"0","record":"'"$other"'"' '"keep": "2", "error": "conflict"'
@@ -353,10 +363,21 @@ case_a_record_outlives_its_match_and_its_host() {
     keeps_records
     asks 200 /metrics
     says answer.json '^shoal_host_records_total\{result="conflict"\} 1$'
-    stop host
+    says answer.json '^shoal_host_records_total\{result="no_seat"\} [1-9]'
+    # Who left is known also to the next host.
+    join d '"filter":{"map":"d"}'
+    local left=$match
+    has_player_7 "$left"
+    reports "$left" '"players":[]'
+    await "an empty match" has_players "$left" 0
+    slay host
+    host again
+    answers "$left" '"ask":"5","player":"7"' '"version": "2"'
+    stop again
     [ -s players.db ] || fail "no file of SQLite"
     host next
     join c
+    has_player_7 "$match"
     answers "$match" '"ask":"1","player":"7"' "\"version\": \"2\", \"record\": \"$(base64_of "gold=4")\""
     stop next
 }
@@ -373,6 +394,7 @@ case_joins_outlive_a_database_that_is_killed() {
     answers "$match" '"ask":"9","player":"7"' '"error": "the store of records does not answer"'
     [ $((SECONDS - began)) -lt 60 ] || fail "the answer took $((SECONDS - began)) s"
     join c '"request":"c"'
+    has_player_7 "$match"
     says host.err 'warning: records of players are not known: store: '
     postgres_start
     await "the records" has_record "$match" "$known"

@@ -159,6 +159,22 @@ HOUSE_CASE(a_player_whose_token_came_late_takes_a_seat) {
     assert_string_equal(server_room_state_name(self->room), "full");
 }
 
+HOUSE_CASE(a_match_knows_who_has_a_seat_and_who_had_one) {
+    const uint64_t player = seat_of(self, (server_join){.party = "p", .party_seats = 2});
+    open_all(self);
+    assert_true(server_room_knows(self->room, player));
+    self->now_us += HELD_US;
+    report(self, self->room, NULL, 0);
+    assert_int_equal(self->room->seat_count, 0);
+    assert_true(server_room_knows(self->room, player));
+    assert_false(server_room_knows(self->room, player + 1));
+    assert_int_equal(self->room->left_count, 1); // of the other seat no player is known
+    for (uint64_t i = 1; i <= SERVER_ROOM_LEFT_MAX; i++)
+        server_room_add_left(self->room, player + i);
+    assert_false(server_room_knows(self->room, player));
+    assert_true(server_room_knows(self->room, player + 1));
+}
+
 HOUSE_CASE(a_party_gets_one_match) {
     (void)seat_of(self, (server_join){0});
     (void)seat_of(self, (server_join){0});
