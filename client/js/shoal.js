@@ -388,7 +388,8 @@ class Match {
   /// After the end "transferred".
   async follow() {
     const {page, token} = this.meter.transfer, {name, resume} = this.options, now = Date.now();
-    if (!page || (SENT.push(now) > SENT_MAX && SENT.shift() > now - SENT_MS)) fail(page ? "sent on too often" : "no page to go on to");
+    if (!page || SENT[SENT_MAX - 1] > now - SENT_MS) fail(page ? "sent on too often" : "no page to go on to");
+    SENT.unshift(now); // the newest first
     return join(page, {name, resume, token});
   }
 
