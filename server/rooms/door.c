@@ -129,16 +129,23 @@ static void visit_refuse(visit* self, int status, const char* text) {
 
 // ---- the head
 
-static bool visit_header(const visit* self, const char* name, char* value, size_t value_bytes) {
+// The last one of this name: a proxy may add its own behind that of its client. NULL: none.
+static const char* find_header(const visit* self, const char* name, size_t* value_bytes) {
     const size_t size = strlen(name);
+    const char* found = NULL;
     for (const char* line = (const char*)self->in.data; (line = strstr(line, "\r\n"));) {
         line += 2;
-        if (strncasecmp(line, name, size) != 0 || line[size] != ':') continue;
-        line += size + 1;
-        line += strspn(line, " \t");
-        return base_text_format(value, value_bytes, "%.*s", (int)strcspn(line, "\r\n"), line);
+        if (strncasecmp(line, name, size) == 0 && line[size] == ':') found = line + size + 1;
     }
-    return false;
+    if (found) found += strspn(found, " \t");
+    *value_bytes = found ? strcspn(found, "\r\n") : 0;
+    return found;
+}
+
+static bool visit_header(const visit* self, const char* name, char* value, size_t value_bytes) {
+    size_t size;
+    const char* found = find_header(self, name, &size);
+    return found && base_text_format(value, value_bytes, "%.*s", (int)size, found);
 }
 
 typedef char knock_texts[3][SERVER_HOST_BYTES_MAX];
@@ -249,15 +256,17 @@ static void visit_go_on(visit* self) {
 
 // Behind a proxy of this machine the last address is the one that it saw.
 static net_address find_origin(const visit* self) {
-    char text[SERVER_HOST_BYTES_MAX], literal[SERVER_HOST_BYTES_MAX + 8];
+    char literal[NET_ADDRESS_TEXT_BYTES];
     net_address from = self->from;
-    if (!net_address_is_loopback(&from) ||
-        !visit_header(self, "X-Forwarded-For", text, sizeof text))
-        return from;
-    const char* last = strrchr(text, ',');
-    last = last ? last + 1 + strspn(last + 1, " ") : text;
-    (void)base_text_format(literal, sizeof literal, strchr(last, ':') ? "[%s]:1" : "%s:1", last);
-    (void)!net_address_parse(literal, &from);
+    size_t at, size;
+    const char* text = find_header(self, "X-Forwarded-For", &size);
+    if (!text || !net_address_is_loopback(&from)) return from;
+    for (at = size; at > 0 && !strchr(", ", text[at - 1]);)
+        at--;
+    if (base_text_format(literal, sizeof literal,
+                         memchr(text + at, ':', size - at) ? "[%.*s]:1" : "%.*s:1",
+                         (int)(size - at), text + at))
+        (void)!net_address_parse(literal, &from);
     return from;
 }
 

@@ -290,6 +290,21 @@ case_who_may_join_where_tokens_are() {
     asks 200 /v1/matches
     ! grep -q '"pid"' answer.json || fail "who has no token sees processes"
     asks 401 /metrics
+    # The limit of an address, behind a proxy of this machine: its address counts, whatever its client wrote.
+    python3 - "${url##*:}" <<'PYTHON' || fail "who writes X-Forwarded-For joins without a limit"
+import http.client, sys
+def watch(*values):
+    line = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=60)
+    line.putrequest("POST", "/v1/watch")
+    for value in values: line.putheader("X-Forwarded-For", value)
+    line.putheader("Content-Length", "2")
+    line.endheaders(b"{}")
+    return line.getresponse().status
+for last, lists in {"192.0.2.1": lambda i: ["x" * 300 + ", 192.0.2.1"], "192.0.2.2": lambda i: [f"198.51.100.{i}", "192.0.2.2"],
+                    "2001:db8::1": lambda i: [f"198.51.100.{i},2001:db8::1"]}.items():
+    got = [watch(*lists(i)) for i in range(61)]
+    assert got == [404] * 60 + [429], (last, got)
+PYTHON
     sed -i 's/^open = .*/open = no/' host.conf
     stop host
     host closed
