@@ -366,7 +366,9 @@ void server_door_answered(server_host* host, uint64_t number, const char* text, 
     if (!self || number == 0) return; // too late: a seat there is held for some seconds
     if (self->room[0] == '*') {       // of a list
         json_t* rows = text ? json_loadb(text, size, 0, NULL) : NULL;
-        if (json_array_size(rows) > 0 && self->in.size + size < SERVER_ERRAND_LISTS_BYTES_MAX) {
+        const bool is_list =
+            json_array_size(rows) > 0 && text[0] == '[' && text[size - 1] == ']'; // no blanks
+        if (is_list && self->in.size + size < SERVER_ERRAND_LISTS_BYTES_MAX) {
             base_bytes_write(&self->in, ",", 1);
             base_bytes_write(&self->in, text + 1, size - 2);
         }
@@ -597,6 +599,13 @@ static void match_ready(void* owner, uint32_t events) {
 
 // ---- the port
 
+void server_door_enter(server_host* host, int descriptor, const net_address* from) {
+    if (host->visit_count < VISITS_MAX)
+        visit_open(host, descriptor, from);
+    else
+        close(descriptor);
+}
+
 static void accept_connections(void* owner, uint32_t events) {
     server_host* host = owner;
     (void)events;
@@ -608,10 +617,7 @@ static void accept_connections(void* owner, uint32_t events) {
         if (descriptor < 0) return;
         (void)fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
         const net_address address = net_address_read((const struct sockaddr*)&from);
-        if (host->visit_count < VISITS_MAX)
-            visit_open(host, descriptor, &address);
-        else
-            close(descriptor);
+        server_door_enter(host, descriptor, &address);
     }
 }
 

@@ -41,7 +41,6 @@ typedef enum errand_step {
 } errand_step;
 
 typedef struct server_errands {
-    const server_broker* broker; // of `peers`
     server_peers* peers;
     server_watch watch;
     uint64_t name; // of this host, drawn
@@ -77,7 +76,7 @@ void server_errands_seated(server_host* host, const server_join* join) {
     server_errand_begin(&errand, join);
     if (!host->is_in_fleet || (errand.words[0] | errand.words[1]) == 0) return;
     const uint64_t seated[] = {host->errands->name, errand.words[0], errand.words[1]};
-    host->errands->broker->send(host->errands->peers, "shoal.seated", 0, seated, sizeof seated);
+    host->broker->send(host->errands->peers, "shoal.seated", 0, seated, sizeof seated);
 }
 
 static void learn_seats(server_errands* self, const server_peer_message* message) {
@@ -132,7 +131,7 @@ static void ask_hosts(server_host* host, server_errand* errand, const server_joi
     base_bytes_write(text, head, strlen(head));
     base_bytes_write(text, body, size);
     errand->number = ++self->number;
-    self->broker->send(self->peers, subject, errand->number, text->data, text->size);
+    host->broker->send(self->peers, subject, errand->number, text->data, text->size);
 }
 
 bool server_errand_next(server_host* host, server_errand* self, server_join* join, const void* body,
@@ -194,7 +193,7 @@ int server_errand_read(server_host* host, server_errand* self, const char** text
 
 uint64_t server_errands_list(server_host* host) {
     server_errands* self = host->errands;
-    self->broker->send(self->peers, "shoal.list", ++self->number, "", 0);
+    host->broker->send(self->peers, "shoal.list", ++self->number, "", 0);
     return self->number;
 }
 
@@ -207,22 +206,24 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
                            server_rooms_seats(host->rooms));
     base_bytes_write(&text, head, strlen(head));
     base_bytes_write(&text, bytes, size);
-    host->errands->broker->answer(host->errands->peers, reply, text.data, text.size);
+    host->broker->answer(host->errands->peers, reply, text.data, text.size);
     base_bytes_deinit(&text);
 }
 
 // ---- streams that are over
 
-static void ask_streams(server_errands* self) {
+static void ask_streams(server_host* host) {
+    server_errands* self = host->errands;
     char text[32];
     (void)base_text_format(text, sizeof text, "{\"offset\":%" PRIu64 "}", self->sweep_offset);
     self->sweep_number = ++self->number;
-    self->broker->send(self->peers, "$JS.API.STREAM.LIST", self->sweep_number, text, strlen(text));
+    host->broker->send(self->peers, "$JS.API.STREAM.LIST", self->sweep_number, text, strlen(text));
 }
 
 // The broker dropped all that a stream had, because it is old. A server that lives writes each
 // second, so this one is gone, and nothing is left to follow.
-static void sweep_streams(server_errands* self, const server_peer_message* message) {
+static void sweep_streams(server_host* host, const server_peer_message* message) {
+    server_errands* self = host->errands;
     const time_t old = time(NULL) - 10;
     struct tm utc;
     char before[32], subject[SERVER_PEER_SUBJECT_BYTES];
@@ -239,10 +240,11 @@ static void sweep_streams(server_errands* self, const server_peer_message* messa
             name[22] != '\0' || messages != 0 || last == 0 || strncmp(newest, before, 19) >= 0)
             continue;
         (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.DELETE.%s", name);
-        self->broker->send(self->peers, subject, 0, "", 0);
+        host->broker->send(self->peers, subject, 0, "", 0);
     }
     self->sweep_offset += json_array_size(streams);
-    if (self->sweep_offset >= (uint64_t)json_integer_value(json_object_get(json, "total")))
+    if (json_array_size(streams) == 0 ||
+        self->sweep_offset >= (uint64_t)json_integer_value(json_object_get(json, "total")))
         self->sweep_offset = 0;
     json_decref(json);
 }
@@ -270,8 +272,7 @@ static void answer_question(server_host* host, const server_peer_message* messag
     if (is_find) { // whether a match that fits is here
         (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", host->errands->name);
         if (json && server_rooms_look(host->rooms, &join))
-            host->errands->broker->answer(host->errands->peers, message->reply, answer,
-                                          strlen(answer));
+            host->broker->answer(host->errands->peers, message->reply, answer, strlen(answer));
     } else if (!json || host->is_ending || !message->reply[0] ||
                (reach == SERVER_REACH_ANY && server_rooms_seats(host->rooms) > seats)) {
         server_errands_answer_join(host, message->reply, 421, "", 0);
@@ -290,7 +291,7 @@ static void answer_list(server_host* host, const char* reply) {
             server_forms_put_room(json, host->rooms->rooms[i], false, host->page);
         if (json->size < PIECE && i + 1 < host->rooms->count) continue;
         base_json_write(json, "]");
-        host->errands->broker->answer(host->errands->peers, reply, json->data, json->size);
+        host->broker->answer(host->errands->peers, reply, json->data, json->size);
         base_bytes_clear(json);
         base_json_write(json, "[");
     }
@@ -300,7 +301,7 @@ static void handle_message(server_host* host, const server_peer_message* message
     server_errands* self = host->errands;
     const char* word = strchr(message->subject, '.');
     if (!word && message->number == self->sweep_number)
-        sweep_streams(self, message);
+        sweep_streams(host, message);
     else if (!word)
         server_door_answered(host, message->number, message->is_nobody ? NULL : message->text,
                              message->size);
@@ -322,9 +323,9 @@ static void listen_to_games(server_host* host, uint64_t now_us) {
             if (reach == SERVER_REACH_OWN) continue;
             (void)base_text_format(subject, sizeof subject, "shoal.%s.%s",
                                    reach == SERVER_REACH_ANY ? "join" : "fill", game->name);
-            host->errands->broker->listen(host->errands->peers, subject, true,
-                                          !host->is_ending &&
-                                              server_rooms_have(host->rooms, game, reach, now_us));
+            host->broker->listen(host->errands->peers, subject, true,
+                                 !host->is_ending &&
+                                     server_rooms_have(host->rooms, game, reach, now_us));
         }
     }
 }
@@ -350,13 +351,13 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
         self->listen_us = now_us + LISTEN_US;
         listen_to_games(host, now_us);
     }
-    host->is_in_fleet = self->broker->pass(self->peers);
+    host->is_in_fleet = host->broker->pass(self->peers);
     say_connection(host, now_us);
     if (host->is_in_fleet && now_us >= self->sweep_us) {
         self->sweep_us = now_us + SWEEP_US;
-        ask_streams(self);
+        ask_streams(host);
     }
-    for (uint32_t i = 0; i < MESSAGES_MAX && self->broker->next(self->peers, &message); i++)
+    for (uint32_t i = 0; i < MESSAGES_MAX && host->broker->next(self->peers, &message); i++)
         handle_message(host, &message);
 }
 
@@ -386,20 +387,20 @@ int server_errands_open(server_host* host) {
         return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
                                "fleet: add ,page=http://NAME[:PORT]: where players reach this "
                                "host's HTTP");
-    self->broker = ROOMS_BROKER;
-    if (!self->broker)
+    if (!host->broker) host->broker = ROOMS_BROKER;
+    if (!host->broker)
         return net_exit_report(NET_EXIT_USAGE, &host->reporter, host->conf_file,
                                "fleet: this program was built without libnats-dev");
-    self->peers = self->broker->create(host->conf.fleet, &host->reporter);
+    self->peers = host->broker->create(host->conf.fleet, &host->reporter);
     if (!self->peers) return NET_EXIT_USAGE;
     net_entropy_system()->fill(NULL, &self->name, sizeof self->name);
     self->name |= 1;
     (void)base_text_format(subject, sizeof subject, "shoal.host.%016" PRIx64, self->name);
-    self->broker->listen(self->peers, subject, false, true);
-    self->broker->listen(self->peers, "shoal.seated", false, true);
-    self->broker->listen(self->peers, "shoal.find", false, true);
-    self->broker->listen(self->peers, "shoal.list", false, true);
-    self->watch = (server_watch){self->broker->descriptor(self->peers), peers_ready, host};
+    host->broker->listen(self->peers, subject, false, true);
+    host->broker->listen(self->peers, "shoal.seated", false, true);
+    host->broker->listen(self->peers, "shoal.find", false, true);
+    host->broker->listen(self->peers, "shoal.list", false, true);
+    self->watch = (server_watch){host->broker->descriptor(self->peers), peers_ready, host};
     server_host_watch(host, &self->watch, EPOLLIN);
     self->was_up = true;
     return NET_EXIT_CLEAN;
@@ -407,7 +408,7 @@ int server_errands_open(server_host* host) {
 
 void server_errands_close(server_host* host) {
     if (!host->errands) return;
-    if (host->errands->peers) host->errands->broker->destroy(host->errands->peers);
+    if (host->errands->peers) host->broker->destroy(host->errands->peers);
     base_release(&host->owner.allocator, host->errands, sizeof *host->errands);
     host->errands = NULL;
 }

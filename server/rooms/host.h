@@ -48,9 +48,10 @@ struct server_host {
     uint32_t visit_count, waiting_count;
     uint64_t look_us; ///< when visits are looked at again
     server_rate rate;
-    struct server_errands* errands;   ///< NULL: this host is alone
-    bool is_in_fleet;                 ///< and the fleet's broker is there
-    char page[SERVER_HOST_BYTES_MAX]; ///< URL of its HTTP for players of other hosts
+    struct server_errands* errands;     ///< NULL: this host is alone
+    const struct server_broker* broker; ///< of `errands`; NULL at their begin: that of this build
+    bool is_in_fleet;                   ///< and the fleet's broker is there
+    char page[SERVER_HOST_BYTES_MAX];   ///< URL of its HTTP for players of other hosts
 };
 
 /// @return the host's text, empty; its bytes stay until the next call.
@@ -122,6 +123,8 @@ void server_forms_put_targets(base_bytes* json, const server_host* host);
 
 /// Listen and serve. @return NET_EXIT_CLEAN, or the exit code: reported.
 BASE_MUST_USE int server_door_open(server_host* host);
+/// A connection came, which does not block.
+void server_door_enter(server_host* host, int descriptor, const net_address* from);
 /// Answer joins whose match is ready, close what is too slow.
 /// @return when it has to be called again.
 uint64_t server_door_pass(server_host* host, uint64_t now_us);

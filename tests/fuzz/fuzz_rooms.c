@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: MIT
 // Foreign bytes of shoal-host. The first byte chooses: S the seats of a match, 0 host.conf, 1 the
 // body of a join, 2 what a match tells: reports, and questions about player 7, who is in it, and
-// others, and its first report; 3 what the host answers a match, each line a datagram.
+// others, and its first report; 3 what the host answers a match, each line a datagram; D a request
+// to the host's port, a NUL, and what its fleet's broker brings, each with a NUL: a subject, or =
+// for an answer to the newest question, ~ that no host listens, # an answer about streams; a line
+// feed and the text.
 // Invariants: a game that was read has seats, and no more spare matches than it may have; a join
 // that was read seats a player, within the seats of a match; values have a key and end; of a player
-// who is not in the match no other match has a seat and no record is asked for; bytes are within
-// their limits; what a match knows of a player does not change once its join had it.
+// who is not in the match no other match has a seat, and no record is asked for; bytes are within
+// their limits; what a match knows of a player does not change once its join had it; subjects for
+// the broker are of letters that have no meaning to it, deleted streams have names of ours; an
+// answer of JSON is JSON.
 #include "rooms/channel.h"
 #include "rooms/host.h"
+#include "rooms/peers.h"
 
 #include "base/text.h"
 #include "fuzz.h"
+#include "net/socket.h"
 
 #include <jansson.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static const server_room_game pong = {.name = "pong", .module = "pong", .seats = 3, .most = 2};
 
@@ -164,6 +174,150 @@ static void read_answers(const uint8_t* data, size_t size) {
     server_channel_destroy(channel);
 }
 
+// ---- the port, and a broker
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_-."
+
+typedef struct line {
+    const char* text; // what the broker brings
+    size_t size;
+    uint64_t asked, listed; // the newest question to hosts, and to the broker
+} line;
+static line broker;
+
+static server_peers* line_create(const char* url, const base_reporter* reporter) {
+    (void)url, (void)reporter;
+    return (server_peers*)&broker;
+}
+
+static void line_destroy(server_peers* peers) {
+    (void)peers;
+}
+
+static int line_descriptor(const server_peers* peers) {
+    (void)peers;
+    return -1;
+}
+
+static bool line_pass(server_peers* peers) {
+    return peers != NULL;
+}
+
+static void line_listen(server_peers* peers, const char* subject, bool is_group, bool is_wanted) {
+    (void)peers, (void)is_group, (void)is_wanted;
+    FUZZ_CHECK(strspn(subject, LETTERS) == strlen(subject));
+}
+
+static void line_send(server_peers* peers, const char* subject, uint64_t number, const void* bytes,
+                      size_t size) {
+    static const char end[] = "$JS.API.STREAM.DELETE.SHOAL_", list[] = "$JS.API.STREAM.LIST";
+    (void)peers, (void)bytes, (void)size;
+    if (strcmp(subject, list) == 0) {
+        broker.listed = number;
+    } else if (subject[0] == '$') {
+        FUZZ_CHECK(strncmp(subject, end, sizeof end - 1) == 0);
+        FUZZ_CHECK(strspn(subject + sizeof end - 1, LETTERS) == 16 && strlen(subject) == 44);
+    } else {
+        FUZZ_CHECK(strncmp(subject, "shoal.", 6) == 0);
+        FUZZ_CHECK(strspn(subject, LETTERS) == strlen(subject));
+        if (number > 0) broker.asked = number;
+    }
+}
+
+static void line_answer(server_peers* peers, const char* reply, const void* bytes, size_t size) {
+    (void)peers, (void)bytes;
+    FUZZ_CHECK(strcmp(reply, "_INBOX.a") == 0 && size > 0);
+}
+
+static bool line_next(server_peers* peers, server_peer_message* message) {
+    static char subject[SERVER_PEER_SUBJECT_BYTES];
+    (void)peers;
+    if (broker.size == 0) return false;
+    const char* end = memchr(broker.text, 0, broker.size);
+    const size_t size = end ? (size_t)(end - broker.text) : broker.size;
+    const char* text = memchr(broker.text, '\n', size);
+    const size_t word = text ? (size_t)(text - broker.text) : size;
+    (void)base_text_format(subject, sizeof subject, "%.*s", (int)word, broker.text);
+    const bool is_answer = !strchr(subject, '.');
+    *message = (server_peer_message){.subject = is_answer ? "" : subject,
+                                     .reply = is_answer ? "" : "_INBOX.a",
+                                     .is_nobody = subject[0] == '~',
+                                     .text = text ? text + 1 : NULL,
+                                     .size = text ? size - word - 1 : 0};
+    if (is_answer) message->number = subject[0] == '#' ? broker.listed : broker.asked;
+    broker.text += size + (end != NULL);
+    broker.size -= size + (end != NULL);
+    return true;
+}
+
+static void pass_host(server_host* host, uint64_t now_us) {
+    struct epoll_event event;
+    for (uint32_t i = 0; i < 20 && epoll_wait(host->epoll, &event, 1, 0) == 1; i++) {
+        server_watch* watch = event.data.ptr;
+        watch->ready(watch->owner, event.events);
+    }
+    server_errands_pass(host, now_us);
+    (void)server_door_pass(host, now_us);
+}
+
+static void check_answer(int client) {
+    static char text[1 << 20];
+    const ssize_t size = recv(client, text, sizeof text - 1, MSG_DONTWAIT);
+    text[size > 0 ? size : 0] = '\0';
+    const char* body = strstr(text, "\r\n\r\n");
+    if (size <= 0) return;
+    FUZZ_CHECK(body && strncmp(text, "HTTP/1.1 ", 9) == 0);
+    if (!strstr(text, "Content-Type: application/json\r\n") || !body[4]) return;
+    json_t* json = json_loads(body + 4, 0, NULL);
+    FUZZ_CHECK(json);
+    json_decref(json);
+}
+
+static void read_door(server_rooms* rooms, const uint8_t* data, size_t size) {
+    static const server_broker lines = {line_create, line_destroy, line_descriptor, line_pass,
+                                        line_listen, line_send,    line_answer,     line_next};
+    static const base_option_list none = {.count = 0};
+    net_address from;
+    const uint8_t* end = memchr(data, 0, size);
+    const size_t request = end ? (size_t)(end - data) : size;
+    server_host* host = base_owner_create(NULL, sizeof *host);
+    server_room* room = server_rooms_add(rooms, &pong, "0123456789abcdef");
+    int pair[2];
+    base_bytes_init(&host->text, &host->owner.allocator);
+    host->rooms = rooms;
+    host->broker = &lines;
+    host->acceptor.listener = -1;
+    host->conf.folder = "/nonexistent";
+    host->conf.fleet = "nats://broker";
+    host->conf.fleet_page = "http://one.example";
+    host->epoll = epoll_create1(EPOLL_CLOEXEC);
+    room->host = host;
+    room->key.id = 1;
+    room->state = SERVER_ROOM_RUNNING;
+    (void)base_text_copy(room->address, sizeof room->address, "127.0.0.1:7");
+    (void)base_text_copy(room->http, sizeof room->http, "127.0.0.1:1");
+    FUZZ_CHECK(net_address_parse("127.0.0.1:1", &from) == NET_OK);
+    FUZZ_CHECK(server_gate_init(&host->gate, &from, NULL, &none, &none, NULL));
+    FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    FUZZ_CHECK(server_errands_open(host) == 0);
+    broker = (line){0};
+    server_errands_pass(host, net_loop_now_us()); // the broker is there
+    broker = (line){.text = (const char*)data + request + (end != NULL),
+                    .size = size - request - (end != NULL),
+                    .listed = broker.listed};
+    server_door_enter(host, pair[0], &from);
+    (void)!write(pair[1], data, request);
+    for (uint64_t i = 0; i < 8; i++)
+        pass_host(host, net_loop_now_us() + i * 6000000);
+    check_answer(pair[1]);
+    FUZZ_CHECK(room->seat_count <= pong.seats);
+    server_door_close(host);
+    server_errands_close(host);
+    close(pair[1]);
+    close(host->epoll);
+    base_owner_destroy(host);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
     if (data[0] != 'S' && data[0] % 4 == 3) {
@@ -174,6 +328,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     server_rooms_set_games(rooms, &pong, 1);
     if (data[0] == 'S')
         read_seats(rooms, data + 1, size - 1);
+    else if (data[0] == 'D')
+        read_door(rooms, data + 1, size - 1);
     else if (data[0] % 4 == 0)
         read_conf(data + 1, size - 1);
     else if (data[0] % 4 == 1)
