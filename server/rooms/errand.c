@@ -188,7 +188,10 @@ int server_errand_read(server_host* host, server_errand* self, const char** text
     double* mean = &host->errands->seats;
     if (is_join) *mean += *mean > 0 ? (seats - *mean) / 8 : seats;
     if (is_join && status != 200 && self->tries < TRIES_MAX) self->step = ERRAND_JOIN;
-    return status == 200 || (is_last && self->found != 0) ? status : 0;
+    json_t* json = json_loadb(*text, *size, 0, NULL);
+    const bool is_answer = json_is_object(json) && (status == 200 || (is_last && self->found != 0));
+    json_decref(json);
+    return is_answer ? status : 0;
 }
 
 uint64_t server_errands_list(server_host* host) {
