@@ -166,12 +166,36 @@ static server_knock visit_knock(const visit* self, knock_texts texts) {
 
 // ---- a join
 
-// Transfers name this host as the newest request did; a join of another host has no name.
+// Behind a proxy of this machine the last address is the one that it saw.
+static net_address find_origin(const visit* self) {
+    char literal[NET_ADDRESS_TEXT_BYTES];
+    net_address from = self->from;
+    size_t at, size;
+    const char* text = find_header(self, "X-Forwarded-For", &size);
+    if (!text || !net_address_is_loopback(&from)) return from;
+    for (at = size; at > 0 && !strchr(", ", text[at - 1]);)
+        at--;
+    if (base_text_format(literal, sizeof literal,
+                         memchr(text + at, ':', size - at) ? "[%.*s]:1" : "%.*s:1",
+                         (int)(size - at), text + at))
+        (void)!net_address_parse(literal, &from);
+    return from;
+}
+
+// Who is elsewhere does not mean this machine by such a name.
+static bool is_of_loopback(const char* name) {
+    return strncasecmp(name, "localhost", 9) == 0 || strncmp(name, "127.", 4) == 0 ||
+           strncmp(name, "[::1]", 5) == 0;
+}
+
+// Transfers name this host as the newest request did; one of a fleet has one name.
 static void note_name(const visit* self) {
     server_host* host = self->host;
     char name[SERVER_HOST_BYTES_MAX], scheme[8] = "";
-    if (self->reply[0]) memcpy(host->asked, host->page, sizeof host->asked);
-    if (self->reply[0] || !visit_header(self, "Host", name, sizeof name)) return;
+    if (host->page[0]) memcpy(host->asked, host->page, sizeof host->asked);
+    if (host->page[0] || !visit_header(self, "Host", name, sizeof name)) return;
+    const net_address from = find_origin(self);
+    if (is_of_loopback(name) && !net_address_is_loopback(&from)) return;
     (void)visit_header(self, "X-Forwarded-Proto", scheme, sizeof scheme);
     (void)base_text_format(host->asked, sizeof host->asked, "http%s://%s",
                            strcmp(scheme, "https") == 0 ? "s" : "", name);
@@ -254,32 +278,21 @@ static void visit_go_on(visit* self) {
     json_decref(json);
 }
 
-// Behind a proxy of this machine the last address is the one that it saw.
-static net_address find_origin(const visit* self) {
-    char literal[NET_ADDRESS_TEXT_BYTES];
-    net_address from = self->from;
-    size_t at, size;
-    const char* text = find_header(self, "X-Forwarded-For", &size);
-    if (!text || !net_address_is_loopback(&from)) return from;
-    for (at = size; at > 0 && !strchr(", ", text[at - 1]);)
-        at--;
-    if (base_text_format(literal, sizeof literal,
-                         memchr(text + at, ':', size - at) ? "[%.*s]:1" : "%.*s:1",
-                         (int)(size - at), text + at))
-        (void)!net_address_parse(literal, &from);
-    return from;
+// May its address ask once more? @return false: refused.
+static bool visit_may_ask(visit* self) {
+    server_host* host = self->host;
+    const net_address from = find_origin(self);
+    if (server_rate_accepts(&host->rate, &from, host->conf.joins, net_loop_now_us()) &&
+        host->waiting_count < WAITING_MAX)
+        return true;
+    host->refused++;
+    visit_refuse(self, 429, "too many joins: try again in some seconds");
+    return false;
 }
 
 // @return the body of a request for a match; NULL: refused.
 static json_t* visit_read(visit* self) {
-    server_host* host = self->host;
-    const net_address from = find_origin(self);
-    if (!server_rate_accepts(&host->rate, &from, host->conf.joins, net_loop_now_us()) ||
-        host->waiting_count >= WAITING_MAX) {
-        host->refused++;
-        visit_refuse(self, 429, "too many joins: try again in some seconds");
-        return NULL;
-    }
+    if (!visit_may_ask(self)) return NULL;
     json_t* body = json_loadb((const char*)self->in.data + self->head_bytes,
                               self->in.size - self->head_bytes, JSON_REJECT_DUPLICATES, NULL);
     if (!body) visit_refuse(self, 400, "the body is not JSON");
@@ -344,6 +357,7 @@ static void list_matches(visit* self, server_right right) {
     const bool is_of_fleet = self->host->is_in_fleet &&
                              strncmp((const char*)self->in.data, fleet, sizeof fleet - 1) == 0;
     self->right = right;
+    if (is_of_fleet && !visit_may_ask(self)) return;
     self->in.size = self->head_bytes;
     if (!is_of_fleet) {
         visit_answer_list(self);

@@ -65,6 +65,24 @@ asks() { # STATUS PATH [BODY]
 }
 field() { sed -n 's/.*"'"$1"'":"\{0,1\}\([^",}]*\).*/\1/p' answer.json; } # of a flat answer
 
+# proxied ADDRESSES METHOD PATH TIMES [HEADER]: the statuses of the first, the second and the last request that a proxy of this
+# machine passes on; RANDOM is another number in each.
+proxied() {
+    python3 - "${url##*:}" "$@" <<'PYTHON'
+import http.client, sys
+port, addresses, method, path, times, *more = sys.argv[1:]
+got = []
+for i in range(int(times)):
+    line = http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)
+    line.putrequest(method, path, skip_host=bool(more))
+    for header in [*more, "X-Forwarded-For: " + addresses.replace("RANDOM", str(i)), "Content-Length: 2"]:
+        for each in header.split("\n"): line.putheader(*each.split(": ", 1))
+    line.endheaders(b"{}")
+    got.append(line.getresponse().status)
+print(*[*got[:2], got[-1]])
+PYTHON
+}
+
 # join NAME [MEMBERS]: $match, $address, NAME.token of a seat in breakout.
 join() {
     asks 200 /v1/join "{\"game\":\"breakout\"${2:+,$2}}"
@@ -291,20 +309,10 @@ case_who_may_join_where_tokens_are() {
     ! grep -q '"pid"' answer.json || fail "who has no token sees processes"
     asks 401 /metrics
     # The limit of an address, behind a proxy of this machine: its address counts, whatever its client wrote.
-    python3 - "${url##*:}" <<'PYTHON' || fail "who writes X-Forwarded-For joins without a limit"
-import http.client, sys
-def watch(*values):
-    line = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=60)
-    line.putrequest("POST", "/v1/watch")
-    for value in values: line.putheader("X-Forwarded-For", value)
-    line.putheader("Content-Length", "2")
-    line.endheaders(b"{}")
-    return line.getresponse().status
-for last, lists in {"192.0.2.1": lambda i: ["x" * 300 + ", 192.0.2.1"], "192.0.2.2": lambda i: [f"198.51.100.{i}", "192.0.2.2"],
-                    "2001:db8::1": lambda i: [f"198.51.100.{i},2001:db8::1"]}.items():
-    got = [watch(*lists(i)) for i in range(61)]
-    assert got == [404] * 60 + [429], (last, got)
-PYTHON
+    local list
+    for list in "$(printf 'x%.0s' {1..300}), 192.0.2.1" "198.51.100.RANDOM, 192.0.2.2" "$(printf '198.51.100.RANDOM\nX-Forwarded-For: 2001:db8::1')"; do
+        [ "$(proxied "$list" POST /v1/watch 61)" = "404 404 429" ] || fail "who writes X-Forwarded-For joins without a limit: $list"
+    done
     sed -i 's/^open = .*/open = no/' host.conf
     stop host
     host closed
@@ -444,6 +452,9 @@ case_a_match_sends_a_player_to_another_one() {
     match=$(sed -n 's/.*"match": "\([0-9a-f]*\)", "address": "127.0.0.1:9", "token": "[^"]*", "page": "http:\/\/[^"]*\/m\/\1\/play".*/\1/p' <<<"$told")
     [ -n "$match" ] && [ "$match" != "$lobby" ] || fail "no other match: $told"
     answers "$match" '"ask":"1","player":"7"' "\"bytes\": \"$bytes\""
+    # Another player, elsewhere, names this machine as his own.
+    proxied 192.0.2.1 GET /v1/matches 1 "Host: localhost:1" >/dev/null
+    answers "$lobby" '"transfer":"8","player":"7","to":"breakout","bytes":"'"$bytes"'"' "\"page\": \"$url/m/"
     slay host
     start_ready next shoal-host host.conf
     url=$(sed -n 's/^ready http=\(http:[^ ]*\) games=2$/\1/p' next.out)
@@ -582,7 +593,7 @@ case_a_match_that_writes_to_too_much_memory_ends() {
 # fleet_host NAME: one of a fleet at $nats, with three matches; $url gets its address.
 fleet_host() {
     mkdir -p "$1"
-    block='spare = 0' conf "fleet = $nats" 'drain = 0'
+    block='spare = 0' conf "fleet = $nats" 'drain = 0' 'joins = 5'
     sed -i "s|^folder = .*|folder = $1/run|; s|^store = .*|store = sqlite:$1/players.db|; s/most = 40/most = 3/" host.conf
     host "$1"
 }
@@ -645,6 +656,8 @@ case_hosts_of_a_fleet_share_joins() {
     asks 404 /v1/join '{"game":"breakout","match":"0123456789abcdef"}'
     asks 200 /metrics
     says answer.json '^shoal_host_fleet_up 1$'
+    # Each asks all hosts.
+    [ "$(url=$a proxied 192.0.2.1 GET '/v1/matches?fleet' 6)" = "200 200 429" ] || fail "lists of all hosts have no limit"
     # Without the broker a host is alone; it comes again.
     kill_broker
     asks 200 /v1/join '{"game":"breakout","request":"alone"}'
