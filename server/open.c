@@ -166,6 +166,7 @@ static int open_server(server_program* self) {
         .clock_us = net_loop_now_us,
         .admit = self->admit,
         .admit_context = self,
+        .watch_key = self->watch_key,
         .session_trace = self->session_trace || shows_sessions(self) ? trace_session : NULL,
         .session_trace_context = self,
     };

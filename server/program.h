@@ -107,6 +107,7 @@ struct server_program {
     uint64_t identity;                    ///< of the match; 0: the core draws it
     bool is_hosted;                       ///< a part speaks to a host, and admits players
     bool (*admit)(void* program, uint64_t now_us, net_game_player* player); ///< as of the server
+    uint8_t watch_key;                                                      ///< as of the server
     server_access access;
     net_server* server;
     net_loop loop;

@@ -128,6 +128,11 @@ void net_server_check_join(net_server* server, net_session* session, bool is_her
         (void)base_text_copy(refusal->text, sizeof refusal->text,
                              "this server shows the match of another one: watch it (--spectate), "
                              "or play there");
+    } else if (is_player && session->identity.key != 0 &&
+               session->identity.key == server->config.watch_key) {
+        (void)base_text_copy(refusal->text, sizeof refusal->text,
+                             "this token is for a spectator: watch (--spectate), or join by the "
+                             "host");
     } else if (!is_player && server->config.spectators_max == 0) {
         (void)base_text_copy(refusal->text, sizeof refusal->text,
                              "this server takes no spectators (its option: --spectators N)");

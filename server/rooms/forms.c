@@ -98,13 +98,12 @@ static void print_address(const server_room* room, char* text, size_t text_bytes
     (void)base_text_format(text, text_bytes, "%.*s:%s", (int)size, name ? name : address, port);
 }
 
-static bool make_token(const server_room* room, uint64_t player, char text[NET_TOKEN_TEXT_BYTES]) {
+static bool make_token(const net_key* key, uint64_t player, char text[NET_TOKEN_TEXT_BYTES]) {
     const net_token_claims claims = {.player_id = player,
                                      .expiry_unix_s = (uint64_t)time(NULL) + TOKEN_LIFE_S};
     net_token token;
-    const bool is_made =
-        net_token_make(&room->key, &claims, net_entropy_system(), &token) == NET_OK &&
-        net_token_print(&token, text, NET_TOKEN_TEXT_BYTES);
+    const bool is_made = net_token_make(key, &claims, net_entropy_system(), &token) == NET_OK &&
+                         net_token_print(&token, text, NET_TOKEN_TEXT_BYTES);
     net_token_wipe(&token);
     return is_made;
 }
@@ -114,7 +113,11 @@ bool server_room_put_seat(base_bytes* json, const server_room* room, uint64_t pl
     const server_host* host = room->host;
     char address[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES], token[NET_TOKEN_TEXT_BYTES];
     char page[SERVER_HOST_BYTES_MAX + NET_TOKEN_TEXT_BYTES + 64] = "";
-    if (!make_token(room, player, token)) return false;
+    net_key key = room->key;
+    if (!page_end) server_room_watch_key(room, &key);
+    const bool is_made = make_token(&key, player, token);
+    net_key_wipe(&key);
+    if (!is_made) return false;
     print_address(room, address, sizeof address);
     if (page_end && host->asked[0])
         (void)base_text_format(page, sizeof page, "%s/m/%s/play%s%s", host->asked, room->id,

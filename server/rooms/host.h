@@ -75,6 +75,8 @@ BASE_MUST_USE bool server_host_find_matches(server_host* host);
 uint64_t server_host_tend(server_host* host, uint64_t now_us);
 /// A signal to the process of a match, if there is one.
 void server_room_signal(const server_room* room, int signal);
+/// The key of its spectators' tokens, which follows from that of its players.
+void server_room_watch_key(const server_room* room, net_key* key);
 /// Write what the next host has to know of it.
 void server_room_save(const server_room* room);
 /// As that, of its seats alone. A join is answered after it.
@@ -102,8 +104,9 @@ BASE_MUST_USE bool server_values_read(struct json_t* object, server_room_value* 
                                       uint32_t* count);
 /// Read the body of a join; texts are borrowed from it. @return what is wrong; NULL: nothing.
 const char* server_join_read(struct json_t* body, server_join* join);
-/// Append the match, its address, a token and its page: "" with page_end NULL, else it ends with
-/// that, and the token where that is a text. @return false: no token can be made.
+/// Append the match, its address, a token and its page: that ends with page_end, and with the token
+/// where that is a text. page_end NULL: of a spectator, the page is "".
+/// @return false: no token can be made.
 BASE_MUST_USE bool server_room_put_seat(base_bytes* json, const server_room* room, uint64_t player,
                                         const char* page_end);
 

@@ -164,23 +164,34 @@ void server_room_signal(const server_room* room, int signal) {
 
 // ---- its start
 
+void server_room_watch_key(const server_room* room, net_key* key) {
+    key->id = SERVER_TELL_WATCH_KEY;
+    net_key_derive(&room->key, "watch", 0, 0, key->bytes, sizeof key->bytes);
+}
+
 // The tokens of its inspector follow from its key, which does not follow from them.
 static bool make_secrets(server_room* room) {
     static const char* const rights[] = {"reader", "operator"};
-    char text[256], key[NET_KEY_TEXT_BYTES];
+    char text[256], keys[2][NET_KEY_TEXT_BYTES];
+    net_key watch;
     if (room->key.id == 0) net_key_make(1, net_entropy_system(), &room->key);
+    server_room_watch_key(room, &watch);
+    (void)net_key_print(&room->key, keys[0], sizeof keys[0]);
+    (void)net_key_print(&watch, keys[1], sizeof keys[1]);
+    (void)base_text_format(text, sizeof text, "%s\n%s\n", keys[0], keys[1]);
+    bool is_written = write_file(room, "/keys", text);
     for (uint32_t i = 0; i < 2; i++) {
         uint8_t bytes[SERVER_ROOM_TOKEN_BYTES / 2];
         (void)crypto_generichash(bytes, sizeof bytes, (const uint8_t*)rights[i], strlen(rights[i]),
                                  room->key.bytes, sizeof room->key.bytes);
         sodium_bin2hex(room->tokens[i], SERVER_ROOM_TOKEN_BYTES, bytes, sizeof bytes);
     }
-    (void)net_key_print(&room->key, key, sizeof key);
     (void)base_text_format(text, sizeof text, "reader %s\noperator %s\n", room->tokens[0],
                            room->tokens[1]);
-    const bool is_written = write_file(room, "/keys", key) && write_file(room, "/tokens", text);
+    is_written = write_file(room, "/tokens", text) && is_written;
     explicit_bzero(text, sizeof text);
-    explicit_bzero(key, sizeof key);
+    explicit_bzero(keys, sizeof keys);
+    net_key_wipe(&watch);
     return is_written;
 }
 

@@ -97,6 +97,7 @@ static int open_teller(server_program* program) {
                                                                    .move = move_player});
     program->is_hosted = true;
     program->admit = admit;
+    program->watch_key = SERVER_TELL_WATCH_KEY;
     program->rest_us = NET_IDLE_EMPTY_MS * UINT64_C(1000); // its host is who watches it
     return NET_EXIT_CLEAN;
 }

@@ -13,6 +13,7 @@
 #include <sodium.h>
 
 #define SERVER_TELL_VARIABLE "SHOAL_HOST"
+#define SERVER_TELL_WATCH_KEY 2u ///< id of the key of spectators; players have another one
 #define SERVER_TELL_BYTES_MAX (1u << 17)
 #define SERVER_TELL_BASE64 sodium_base64_VARIANT_ORIGINAL
 #define SERVER_TELL_TEXT_BYTES(size) sodium_base64_ENCODED_LEN(size, SERVER_TELL_BASE64)

@@ -551,6 +551,8 @@ case_who_watches_needs_no_seat() {
     await "the player in the list" has_players "$one" 1
     asks 200 /v1/watch "{\"match\":\"$one\"}"
     (umask 077 && field token >eyes.token)
+    run_to 6 player2 shoal-client "$address" --bots 1 --token-file eyes.token
+    says player2.err 'refused: this token is for a spectator'
     enters eyes eyes.trace --spectate --token-file eyes.token
     has_players "$one" 1 || fail "who watches has a seat"
     asks 404 /v1/watch '{"match":"0123456789abcdef"}'
