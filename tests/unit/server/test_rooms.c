@@ -3,6 +3,7 @@
 // keeps one row for each player.
 #include "rooms/conf.h"
 #include "rooms/host.h"
+#include "rooms/peers.h"
 #include "rooms/rooms.h"
 
 #include "heard.h"
@@ -453,6 +454,64 @@ CASE(a_thousand_joins_at_once_get_no_seat_too_many) {
     for (uint32_t i = 0; i < 40; i++)
         assert_int_equal(it.rooms->rooms[i]->seat_count, 3);
     server_rooms_destroy(it.rooms);
+}
+
+// ---- other hosts
+
+static uint32_t no_fleet_refusals;
+
+static server_peers* no_fleet_create(const char* url, const base_reporter* reporter) {
+    (void)reporter;
+    return (server_peers*)(uintptr_t)url; // it has no members
+}
+
+static void no_fleet_destroy(server_peers* peers) {
+    assert_non_null(peers);
+}
+
+static int no_fleet_descriptor(const server_peers* peers) {
+    return peers ? -1 : 0;
+}
+
+static void no_fleet_listen(server_peers* peers, const char* subject, bool is_group,
+                            bool is_wanted) {
+    assert_true(peers && subject && !is_group && is_wanted);
+}
+
+static void no_fleet_answer(server_peers* peers, const char* reply, const void* bytes,
+                            size_t size) {
+    assert_non_null(peers);
+    assert_string_equal(reply, "_INBOX.a");
+    assert_true(size > 4 && memcmp(bytes, "429 ", 4) == 0);
+    no_fleet_refusals++;
+}
+
+// The match of all of them starts.
+HOUSE_CASE(joins_of_other_hosts_have_the_limit_of_those_by_http) {
+    static const server_broker no_fleet = {.create = no_fleet_create,
+                                           .destroy = no_fleet_destroy,
+                                           .descriptor = no_fleet_descriptor,
+                                           .listen = no_fleet_listen,
+                                           .answer = no_fleet_answer};
+    const server_join join = {.game = "pong", .request = "r1"};
+    server_host* host = base_owner_create(NULL, sizeof *host);
+    base_bytes_init(&host->text, &host->owner.allocator);
+    host->rooms = self->rooms;
+    host->broker = &no_fleet;
+    host->acceptor.listener = -1;
+    host->conf.fleet = "nats://broker";
+    host->conf.fleet_page = "http://one.example";
+    assert_ok(server_errands_open(host));
+    no_fleet_refusals = 0;
+    for (uint32_t i = 0; i < 1100; i++)
+        server_door_asked(host, "_INBOX.a", &join);
+    assert_int_equal(host->waiting_count, 1024);
+    assert_int_equal(host->visit_count, 1024);
+    assert_int_equal(host->refused, 76);
+    assert_int_equal(no_fleet_refusals, 76);
+    server_door_close(host);
+    server_errands_close(host);
+    base_owner_destroy(host);
 }
 
 // ---- a naive twin: a row for each request that has a seat
