@@ -464,21 +464,18 @@ static void visit_answer(visit* self) {
 
 // ---- to a match
 
-// The token with which a request comes to the match; NULL: it has its own, or none.
-static const char* find_token(const visit* self, const server_room* room) {
-    knock_texts texts;
-    const server_knock knock = visit_knock(self, texts);
-    const server_welcome welcome = server_gate_check(&self->host->gate, &knock, net_loop_now_us());
-    return welcome.status == 200 ? room->tokens[welcome.right] : NULL;
-}
-
 // Write the head for the match, without the begin of its path.
 static void pass_head(visit* self, const char* rest, const server_room* room) {
     char upgrade[64];
     base_bytes head;
     const bool is_upgrade = visit_header(self, "Upgrade", upgrade, sizeof upgrade);
-    const char *token = find_token(self, room), *begin = (const char*)self->in.data;
-    const char* line = strstr(rest, "\r\n") + 2;
+    knock_texts texts;
+    const server_knock knock = visit_knock(self, texts);
+    const server_welcome welcome = server_gate_check(&self->host->gate, &knock, net_loop_now_us());
+    // The host's becomes the match's. One that is not known here may be the match's own.
+    const char* token = welcome.status == 200 ? room->tokens[welcome.right] : NULL;
+    const bool is_foreign = welcome.status == 401 || welcome.status == 429;
+    const char *begin = (const char*)self->in.data, *line = strstr(rest, "\r\n") + 2;
     base_bytes_init(&head, &self->host->owner.allocator);
     base_bytes_write(&head, begin, strcspn(begin, " ") + 1);
     base_bytes_write(&head, rest, (size_t)(line - rest));
@@ -489,7 +486,7 @@ static void pass_head(visit* self, const char* rest, const server_room* room) {
     for (size_t size; *line; line += size) {
         size = (size_t)(strstr(line, "\r\n") + 2 - line);
         const bool is_cut = (!is_upgrade && strncasecmp(line, "Connection:", 11) == 0) ||
-                            (token && strncasecmp(line, "Authorization:", 14) == 0);
+                            (!is_foreign && strncasecmp(line, "Authorization:", 14) == 0);
         if (!is_cut) base_bytes_write(&head, line, size);
     }
     write_text(&head, "\r\n");
