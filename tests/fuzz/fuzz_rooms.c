@@ -67,6 +67,10 @@ static void read_join(server_rooms* rooms, const uint8_t* data, size_t size) {
 static void run_nothing(void* context, server_store_order* order) {
     (void)context;
     FUZZ_CHECK(order->record.size <= SERVER_RECORD_BYTES_MAX && order->record.writer[0]);
+}
+
+static void run_record(void* context, server_store_order* order) {
+    run_nothing(context, order);
     FUZZ_CHECK(order->record.version < INT64_MAX && order->record.player == 7);
 }
 
@@ -87,7 +91,8 @@ static void check_address(const server_room* room) {
 }
 
 static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
-    static const server_store_work work = {run_nothing, rest_long, close_nothing};
+    static const server_store_work results = {run_nothing, rest_long, close_nothing};
+    static const server_store_work records = {run_record, rest_long, close_nothing};
     static server_host host;
     const uint64_t player = 7;
     server_room* room = server_rooms_add(rooms, &pong, "0123456789abcdef");
@@ -95,8 +100,9 @@ static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
     host.rooms = rooms;
     host.conf.folder = "/nonexistent";
     host.reports.descriptor = -1;
-    if (!host.store) host.store = host.results = server_store_begin(&work, NULL);
-    while (server_store_pop(host.store)) {
+    if (!host.store) host.store = server_store_begin(&records, NULL);
+    if (!host.results) host.results = server_store_begin(&results, NULL);
+    while (server_store_pop(host.store) || server_store_pop(host.results)) {
     }
     room->host = other->host = &host;
     room->state = other->state = SERVER_ROOM_RUNNING;
