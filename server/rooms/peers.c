@@ -68,7 +68,7 @@ static bool peers_next(server_peers* self, server_peer_message* message) {
     const char* subject = natsMsg_GetSubject(self->lent);
     const char* reply = natsMsg_GetReply(self->lent);
     const size_t inbox = strlen((const char*)self->inbox);
-    // An answer goes to who asked, and to no subject of others.
+    // Answers go to inboxes, never to another subject.
     const bool is_asked = reply && strncmp(reply, "_INBOX.", 7) == 0;
     const bool is_answer = strncmp(subject, (const char*)self->inbox, inbox) == 0;
     *message = (server_peer_message){

@@ -8,8 +8,8 @@
 //     FOLDER/matches/ID/  match  seats  keys  tokens  control  match.slog  out  err
 //
 // For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS", or "-" when it is over, and
-// `seats` the JSON of its seats, of who had one, and of the values for which joins asked; times are
-// of this machine's clock since it started.
+// `seats` the JSON of its seats, of players whose seats are free again, and of the values for which
+// joins asked; times are of this machine's clock since it started.
 #include "host.h"
 #include "tell.h"
 

@@ -50,7 +50,7 @@ static uint64_t find_end(int file) {
     return (uint64_t)from + (uint64_t)(size > 0 ? size : 0);
 }
 
-// One that was cut meanwhile begins anew: what of it was posted is not known.
+// All lines of one that was cut meanwhile are posted: which of them were is not known.
 static void results_look(results* self) {
     struct stat state;
     if (fstat(self->file, &state) != 0 || (uint64_t)state.st_size >= self->size) return;

@@ -85,7 +85,7 @@ typedef struct server_room {
     uint32_t value_count;
     server_seat* seats; ///< that are held or taken
     uint32_t seat_count, seat_capacity;
-    /// Whose seats are free again: tokens live longer, and records of who left are kept late.
+    /// Players whose seats are free again: tokens live longer, and their records may be kept late.
     uint64_t left[SERVER_ROOM_LEFT_MAX];
     uint32_t left_count; ///< so far: the newest ones stay
     bool had_players;
