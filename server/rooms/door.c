@@ -148,20 +148,22 @@ static bool visit_header(const visit* self, const char* name, char* value, size_
     return found && base_text_format(value, value_bytes, "%.*s", (int)size, found);
 }
 
-typedef char knock_texts[3][SERVER_HOST_BYTES_MAX];
-
-// Its texts are in `texts`.
-static server_knock visit_knock(const visit* self, knock_texts texts) {
+// `is_public`: who brings no token may come in, too.
+static server_welcome visit_check(const visit* self, bool is_page, bool is_public) {
     static const char* const names[] = {"Host", "Origin", "Authorization"};
+    char texts[BASE_COUNT(names)][SERVER_HOST_BYTES_MAX];
     const char* found[BASE_COUNT(names)];
     for (size_t i = 0; i < BASE_COUNT(names); i++)
         found[i] = visit_header(self, names[i], texts[i], sizeof texts[i]) ? texts[i] : NULL;
-    return (server_knock){.host = found[0],
-                          .origin = found[1],
-                          .authorization = found[2],
-                          .content_type = "application/json", // Origin keeps foreign pages out
-                          .from = self->from,
-                          .is_post = strncmp((const char*)self->in.data, "POST ", 5) == 0};
+    const server_knock knock = {.host = found[0],
+                                .origin = found[1],
+                                .authorization = found[2],
+                                .content_type =
+                                    "application/json", // Origin keeps foreign pages out
+                                .from = self->from,
+                                .is_open = is_page || (is_public && !found[2]),
+                                .is_post = strncmp((const char*)self->in.data, "POST ", 5) == 0};
+    return server_gate_check(&self->host->gate, &knock, net_loop_now_us());
 }
 
 // ---- a join
@@ -435,17 +437,15 @@ static bool is_request(const visit* self, const char* text) {
 
 static void visit_answer(visit* self) {
     server_host* host = self->host;
-    knock_texts texts;
-    server_knock knock = visit_knock(self, texts);
     size_t page = 0, route = 0;
     while (page < BASE_COUNT(rooms_page) && !is_request(self, rooms_page[page].request))
         page++;
     while (route < BASE_COUNT(routes) && !is_request(self, routes[route].request))
         route++;
     const bool is_page = page < BASE_COUNT(rooms_page), is_route = route < BASE_COUNT(routes);
-    knock.is_open = is_page || (is_route && routes[route].is_public && host->conf.is_open &&
-                                host->gate.has_tokens && !knock.authorization);
-    const server_welcome welcome = server_gate_check(&host->gate, &knock, net_loop_now_us());
+    const bool is_public =
+        is_route && routes[route].is_public && host->conf.is_open && host->gate.has_tokens;
+    const server_welcome welcome = visit_check(self, is_page, is_public);
     if (welcome.status == 200) note_name(self);
     if (!is_page && !is_route) {
         visit_refuse(self, 404, "there is nothing of this name and method");
@@ -469,9 +469,7 @@ static void pass_head(visit* self, const char* rest, const server_room* room) {
     char upgrade[64];
     base_bytes head;
     const bool is_upgrade = visit_header(self, "Upgrade", upgrade, sizeof upgrade);
-    knock_texts texts;
-    const server_knock knock = visit_knock(self, texts);
-    const server_welcome welcome = server_gate_check(&self->host->gate, &knock, net_loop_now_us());
+    const server_welcome welcome = visit_check(self, false, false);
     // The host's becomes the match's. One that is not known here may be the match's own.
     const char* token = welcome.status == 200 ? room->tokens[welcome.right] : NULL;
     const bool is_foreign = welcome.status == 401 || welcome.status == 429;

@@ -12,8 +12,6 @@
 
 #define TOKEN_LIFE_S 45u
 #define KEY_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
-#define JOIN_TEXT(name)                                                                            \
-    { #name, #name " needs a text of at most 64 bytes", &join->name }
 
 const server_join_end_row server_join_ends[SERVER_JOIN_END_COUNT] = {
     [SERVER_JOIN_SEATED] = {200, "seated", NULL},

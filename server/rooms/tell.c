@@ -43,13 +43,9 @@ static teller* teller_of(const server_program* program) {
 }
 
 static void send_to_host(void* context, const void* text, size_t size) {
-    const teller* self = context;
+    const teller* self = teller_of(context);
     (void)sendto(self->socket, text, size, MSG_NOSIGNAL, (const struct sockaddr*)&self->host,
                  sizeof self->host);
-}
-
-static void send_record(void* context, const void* text, size_t size) {
-    send_to_host(teller_of(context), text, size);
 }
 
 static bool admit(void* context, uint64_t now_us, net_game_player* player) {
@@ -93,7 +89,7 @@ static int open_teller(server_program* program) {
                                                                    .reporter = &program->reporter,
                                                                    .now_us = net_loop_now_us(),
                                                                    .context = program,
-                                                                   .send = send_record,
+                                                                   .send = send_to_host,
                                                                    .move = move_player});
     program->is_hosted = true;
     program->admit = admit;
@@ -139,7 +135,7 @@ static void tell(server_program* program, uint64_t now_us) {
     self->told_us = now_us;
     self->sent_values = values;
     write_report(program, told, now_us);
-    send_to_host(self, self->json.data, self->json.size);
+    send_to_host(program, self->json.data, self->json.size);
 }
 
 static int begin_telling(server_program* program) {

@@ -211,12 +211,11 @@ static bool told_transfer(const told* self) {
     server_room* room = server_rooms_find(host->rooms, to, strlen(to));
     server_join join = {.game = to, .player = self->player, .leaves = self->room};
     if (room) join.game = room->game.name, join.match = room->id;
-    const char* why = NULL;
-    if (host->is_ending || room == self->room || !server_room_find_seat(self->room, self->player)) {
-        why = host->is_ending      ? "this host ends"
-              : room == self->room ? "the player is in this match"
-                                   : NO_SEAT;
-    } else {
+    const char* why = host->is_ending      ? "this host ends"
+                      : room == self->room ? "the player is in this match"
+                      : !server_room_find_seat(self->room, self->player) ? NO_SEAT
+                                                                         : NULL;
+    if (!why) {
         const server_join_end end =
             server_rooms_join(host->rooms, &join, self->now_us, &room, &seat);
         host->joins[end]++;
