@@ -27,6 +27,8 @@ static const base_option table[] = {
     {"results", OF_HOST(results), "URL", "where results of matches are posted", 0, 0},
     {"fleet", OF_HOST(fleet), "nats://HOST,KEY=VALUE", "the broker of hosts that share joins", 0,
      0},
+    {"standbys", OF_HOST(standbys), "0|1", "each match has a standby at another host of the fleet",
+     0, 1},
     {"stop", OF_HOST(stop), "drain|leave", "SIGTERM lets matches end, or leaves them", 0, 0},
     {"drain", OF_HOST(drain_s), "S", "stop = drain: end matches after S seconds", 0, SECONDS_MAX},
     {"hang", OF_HOST(hang_s), "S", "stop a match that says nothing for S seconds", 2, SECONDS_MAX},
@@ -207,6 +209,9 @@ bool server_conf_parse(server_conf* conf, const char* file, size_t size,
         strncmp(conf->results, "http://", 7) != 0)
         return base_report(reporter, file, 0, "results needs https://... or http://..., not '%s'",
                            conf->results);
+    if (conf->standbys > 0 && !conf->fleet)
+        return base_report(reporter, file, 0,
+                           "standbys: other hosts run them, so it needs fleet = nats://HOST");
     return true;
 }
 

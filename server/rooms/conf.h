@@ -22,6 +22,7 @@ typedef struct server_conf {
     const char* results;     ///< where those of matches are posted; NULL: they are in a file alone
     const char* fleet;       ///< the broker of several hosts; NULL: this one is alone
     const char* fleet_page;  ///< URL of its HTTP for players of other hosts; NULL: of its address
+    uint64_t standbys;       ///< of each match with players, at another host; 0 or 1
     bool is_open;            ///< everyone may join
     uint64_t joins;          ///< of one address in SERVER_RATE_S; 0: no limit
     uint32_t stop;           ///< a server_conf_stop

@@ -321,8 +321,9 @@ static void join_match(visit* self, server_right right) {
 // @return the match, which runs; NULL: refused.
 static server_room* visit_find_match(visit* self, const char* id, size_t size) {
     server_room* room = server_rooms_find(self->host->rooms, id, size);
-    if (room && room->state == SERVER_ROOM_RUNNING) return room;
-    if (!room)
+    const bool is_standby = room && room->is_elsewhere && room->state < SERVER_ROOM_LEAVING;
+    if (room && room->state == SERVER_ROOM_RUNNING && !is_standby) return room;
+    if (!room || is_standby)
         visit_refuse(self, 404, "there is no such match");
     else if (room->state >= SERVER_ROOM_LEAVING)
         visit_refuse(self, 410, "this match has ended");
@@ -369,7 +370,7 @@ static void list_matches(visit* self, server_right right) {
     self->state = VISIT_ASKS;
     self->until_us = UINT64_MAX;
     self->host->waiting_count++;
-    self->errand.number = server_errands_list(self->host);
+    self->errand.number = server_errands_ask(self->host, "shoal.list", "", 0);
     self->errand.until_us = net_loop_now_us() + SERVER_ERRAND_LIST_MS * UINT64_C(1000);
 }
 

@@ -43,7 +43,6 @@ typedef enum errand_step {
 typedef struct server_errands {
     server_peers* peers;
     server_watch watch;
-    uint64_t name; // of this host, drawn
     uint64_t number;
     uint64_t listen_us, sweep_us;
     uint64_t sweep_number; // of the newest question for streams
@@ -75,7 +74,7 @@ void server_errands_seated(server_host* host, const server_join* join) {
     server_errand errand;
     server_errand_begin(&errand, join);
     if (!host->is_in_fleet || (errand.words[0] | errand.words[1]) == 0) return;
-    const uint64_t seated[] = {host->errands->name, errand.words[0], errand.words[1]};
+    const uint64_t seated[] = {host->name, errand.words[0], errand.words[1]};
     host->broker->send(host->errands->peers, "shoal.seated", 0, seated, sizeof seated);
 }
 
@@ -121,17 +120,25 @@ static uint32_t choose_limit(const server_host* host, const server_errand* erran
     return errand->tries < TRIES_MAX ? (uint32_t)mean : UINT32_MAX;
 }
 
+uint64_t server_errands_ask(server_host* host, const char* subject, const void* text, size_t size) {
+    server_errands* self = host->errands;
+    host->broker->send(self->peers, subject, ++self->number, text, size);
+    return self->number;
+}
+
+void server_errands_answer(server_host* host, const char* reply, const void* text, size_t size) {
+    host->broker->answer(host->errands->peers, reply, text, size);
+}
+
 static void ask_hosts(server_host* host, server_errand* errand, const server_join* join,
                       const char* subject, const void* body, size_t size) {
-    server_errands* self = host->errands;
     base_bytes* text = server_host_text(host);
     char head[24];
     (void)base_text_format(head, sizeof head, "%" PRIu32 "\n",
                            choose_limit(host, errand, join->game));
     base_bytes_write(text, head, strlen(head));
     base_bytes_write(text, body, size);
-    errand->number = ++self->number;
-    host->broker->send(self->peers, subject, errand->number, text->data, text->size);
+    errand->number = server_errands_ask(host, subject, text->data, text->size);
 }
 
 bool server_errand_next(server_host* host, server_errand* self, server_join* join, const void* body,
@@ -149,7 +156,7 @@ bool server_errand_next(server_host* host, server_errand* self, server_join* joi
         const bool is_skipped = step == ERRAND_FIND   ? !has_filter
                                 : step == ERRAND_FILL ? has_filter
                                 : step == ERRAND_JOIN ? join->match != NULL
-                                                      : at == 0 || at == host->errands->name;
+                                                      : at == 0 || at == host->name;
         if (is_skipped) continue;
         self->tries += step == ERRAND_JOIN;
         if (step == ERRAND_KNOWN || step == ERRAND_FOUND)
@@ -194,12 +201,6 @@ int server_errand_read(server_host* host, server_errand* self, const char** text
     return is_answer ? status : 0;
 }
 
-uint64_t server_errands_list(server_host* host) {
-    server_errands* self = host->errands;
-    host->broker->send(self->peers, "shoal.list", ++self->number, "", 0);
-    return self->number;
-}
-
 void server_errands_answer_join(server_host* host, const char* reply, int status, const void* bytes,
                                 size_t size) {
     char head[32];
@@ -209,7 +210,7 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
                            server_rooms_seats(host->rooms));
     base_bytes_write(&text, head, strlen(head));
     base_bytes_write(&text, bytes, size);
-    host->broker->answer(host->errands->peers, reply, text.data, text.size);
+    server_errands_answer(host, reply, text.data, text.size);
     base_bytes_deinit(&text);
 }
 
@@ -219,8 +220,7 @@ static void ask_streams(server_host* host) {
     server_errands* self = host->errands;
     char text[32];
     (void)base_text_format(text, sizeof text, "{\"offset\":%" PRIu64 "}", self->sweep_offset);
-    self->sweep_number = ++self->number;
-    host->broker->send(self->peers, "$JS.API.STREAM.LIST", self->sweep_number, text, strlen(text));
+    self->sweep_number = server_errands_ask(host, "$JS.API.STREAM.LIST", text, strlen(text));
 }
 
 // The broker dropped all that a stream had, because it is old. A server that lives writes each
@@ -273,9 +273,9 @@ static void answer_question(server_host* host, const server_peer_message* messag
     char answer[24];
     json_t* json = read_question(message->text, message->size, &seats, &join);
     if (is_find) { // whether a match that fits is here
-        (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", host->errands->name);
+        (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", host->name);
         if (json && server_rooms_look(host->rooms, &join))
-            host->broker->answer(host->errands->peers, message->reply, answer, strlen(answer));
+            server_errands_answer(host, message->reply, answer, strlen(answer));
     } else if (!json || host->is_ending || !message->reply[0] ||
                (reach == SERVER_REACH_ANY && server_rooms_seats(host->rooms) > seats)) {
         server_errands_answer_join(host, message->reply, 421, "", 0);
@@ -294,10 +294,15 @@ static void answer_list(server_host* host, const char* reply) {
             server_forms_put_room(json, host->rooms->rooms[i], false, host->page);
         if (json->size < PIECE && i + 1 < host->rooms->count) continue;
         base_json_write(json, "]");
-        host->broker->answer(host->errands->peers, reply, json->data, json->size);
+        server_errands_answer(host, reply, json->data, json->size);
         base_bytes_clear(json);
         base_json_write(json, "[");
     }
+}
+
+static void answer_standby(server_host* host, const server_peer_message* message) {
+    if (server_standbys_asked(host, message->text, message->size))
+        server_errands_answer(host, message->reply, host->text.data, host->text.size);
 }
 
 static void handle_message(server_host* host, const server_peer_message* message) {
@@ -305,11 +310,15 @@ static void handle_message(server_host* host, const server_peer_message* message
     const char* word = strchr(message->subject, '.');
     if (!word && message->number == self->sweep_number)
         sweep_streams(host, message);
+    else if (!word && server_standbys_answered(host, message))
+        return;
     else if (!word)
         server_door_answered(host, message->number, message->is_nobody ? NULL : message->text,
                              message->size);
     else if (strcmp(word, ".seated") == 0)
         learn_seats(self, message);
+    else if (strncmp(word, ".standby.", 9) == 0)
+        answer_standby(host, message);
     else if (strcmp(word, ".list") == 0)
         answer_list(host, message->reply);
     else
@@ -319,16 +328,16 @@ static void handle_message(server_host* host, const server_peer_message* message
 }
 
 static void listen_to_games(server_host* host, uint64_t now_us) {
+    static const char* const kinds[] = {"join", "fill", "standby"};
     char subject[SERVER_PEER_SUBJECT_BYTES];
     for (uint32_t i = 0; i < host->rooms->game_count; i++) {
         const server_room_game* game = &host->rooms->games[i];
-        for (server_reach reach = SERVER_REACH_ANY; reach <= SERVER_REACH_FILL; reach++) {
-            if (reach == SERVER_REACH_OWN) continue;
-            (void)base_text_format(subject, sizeof subject, "shoal.%s.%s",
-                                   reach == SERVER_REACH_ANY ? "join" : "fill", game->name);
-            host->broker->listen(host->errands->peers, subject, true,
-                                 !host->is_ending &&
-                                     server_rooms_have(host->rooms, game, reach, now_us));
+        for (uint32_t k = 0; k < BASE_COUNT(kinds); k++) {
+            const server_reach reach = k == 1 ? SERVER_REACH_FILL : SERVER_REACH_ANY;
+            const bool is_wanted = !host->is_ending && (k < 2 || host->conf.standbys > 0) &&
+                                   server_rooms_have(host->rooms, game, reach, now_us);
+            (void)base_text_format(subject, sizeof subject, "shoal.%s.%s", kinds[k], game->name);
+            host->broker->listen(host->errands->peers, subject, true, is_wanted);
         }
     }
 }
@@ -362,6 +371,7 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
     }
     for (uint32_t i = 0; i < MESSAGES_MAX && host->broker->next(self->peers, &message); i++)
         handle_message(host, &message);
+    server_standbys_pass(host, now_us);
 }
 
 static void peers_ready(void* owner, uint32_t events) {
@@ -396,10 +406,15 @@ int server_errands_open(server_host* host) {
                                "fleet: this program was built without libnats-dev");
     self->peers = host->broker->create(host->conf.fleet, &host->reporter);
     if (!self->peers) return NET_EXIT_USAGE;
-    net_entropy_system()->fill(NULL, &self->name, sizeof self->name);
-    self->name |= 1;
-    (void)base_text_format(subject, sizeof subject, "shoal.host.%016" PRIx64, self->name);
+    net_entropy_system()->fill(NULL, &host->name, sizeof host->name);
+    host->name |= 1;
+    (void)base_text_format(subject, sizeof subject, "shoal.host.%016" PRIx64, host->name);
     host->broker->listen(self->peers, subject, false, true);
+    if (host->conf.standbys > 0) {
+        (void)base_text_format(subject, sizeof subject, "shoal.standby.host.%016" PRIx64,
+                               host->name);
+        host->broker->listen(self->peers, subject, false, true);
+    }
     host->broker->listen(self->peers, "shoal.seated", false, true);
     host->broker->listen(self->peers, "shoal.find", false, true);
     host->broker->listen(self->peers, "shoal.list", false, true);

@@ -39,8 +39,11 @@ void server_errands_close(struct server_host* host);
 void server_errands_pass(struct server_host* host, uint64_t now_us);
 /// Tell all hosts that this one has the seat.
 void server_errands_seated(struct server_host* host, const server_join* join);
-/// Ask all hosts for their lists. @return the number of the answers.
-uint64_t server_errands_list(struct server_host* host);
+/// Ask the hosts that listen to the subject. @return the number of the answers.
+uint64_t server_errands_ask(struct server_host* host, const char* subject, const void* text,
+                            size_t size);
+void server_errands_answer(struct server_host* host, const char* reply, const void* text,
+                           size_t size);
 /// The answer to a join: its status and how many seats this host has taken come first.
 void server_errands_answer_join(struct server_host* host, const char* reply, int status,
                                 const void* bytes, size_t size);

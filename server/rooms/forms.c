@@ -83,7 +83,7 @@ static const char* find_asked(const server_host* host) {
     return host->asked[0] ? strstr(host->asked, "://") + 3 : "";
 }
 
-static void print_address(const server_room* room, char* text, size_t text_bytes) {
+void server_room_print_address(const server_room* room, char* text, size_t text_bytes) {
     const char *address = room->address, *name = room->host->conf.public_name;
     const char* asked = find_asked(room->host);
     const char* port = strrchr(address, ':') + 1;
@@ -116,7 +116,7 @@ bool server_room_put_seat(base_bytes* json, const server_room* room, uint64_t pl
     const bool is_made = make_token(&key, player, token);
     net_key_wipe(&key);
     if (!is_made) return false;
-    print_address(room, address, sizeof address);
+    server_room_print_address(room, address, sizeof address);
     if (page_end && host->asked[0])
         (void)base_text_format(page, sizeof page, "%s/m/%s/play%s%s", host->asked, room->id,
                                page_end, page_end[0] ? token : "");
@@ -149,7 +149,8 @@ void server_forms_put_room(base_bytes* json, const server_room* room, bool is_op
 }
 
 bool server_forms_show(const server_room* room) {
-    return room->state < SERVER_ROOM_LEAVING && !server_room_find_value(room, SERVER_ROOM_PRIVATE);
+    return room->state < SERVER_ROOM_LEAVING && !room->is_elsewhere &&
+           !server_room_find_value(room, SERVER_ROOM_PRIVATE);
 }
 
 // Who is no operator gets matches that run and are not private, without processes and inspectors.
@@ -184,7 +185,7 @@ static uint32_t count_of(const server_rooms* rooms, const char* game, const char
 }
 
 void server_forms_put_metrics(base_bytes* text, const server_host* host) {
-    static const char* const states[] = {"open", "full", "resuming", "ended"};
+    static const char* const states[] = {"open", "full", "resuming", "standby", "ended"};
     base_json_put(text, "# TYPE shoal_host_matches gauge\n# TYPE shoal_host_players gauge\n");
     for (uint32_t i = 0; i < host->rooms->game_count; i++) {
         const char* game = host->rooms->games[i].name;
@@ -227,7 +228,7 @@ void server_forms_put_targets(base_bytes* json, const server_host* host) {
     base_json_write(json, "[");
     for (uint32_t i = 0; i < host->rooms->count; i++) {
         const server_room* room = host->rooms->rooms[i];
-        if (room->state != SERVER_ROOM_RUNNING) continue;
+        if (room->state != SERVER_ROOM_RUNNING || room->is_elsewhere) continue;
         (void)base_text_format(path, sizeof path, "/m/%s/metrics", room->id);
         base_json_write(json, "{targets=[%s] labels={__metrics_path__=%s game=%s match=%s}}",
                         find_asked(host), path, room->game.name, room->id);

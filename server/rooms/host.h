@@ -16,6 +16,7 @@
 
 typedef struct server_host server_host;
 struct json_t;
+struct server_peer_message;
 
 struct server_host {
     base_owner owner;
@@ -51,6 +52,8 @@ struct server_host {
     struct server_errands* errands;     ///< NULL: this host is alone
     const struct server_broker* broker; ///< of `errands`; NULL at their begin: that of this build
     bool is_in_fleet;                   ///< and the fleet's broker is there
+    uint64_t name;                      ///< of this host in the fleet, drawn
+    uint64_t standbys_us;               ///< when they are looked at again
     char page[SERVER_HOST_BYTES_MAX];   ///< URL of its HTTP for players of other hosts
 };
 
@@ -78,10 +81,12 @@ void server_room_signal(const server_room* room, int signal);
 /// The key of its spectators' tokens, which follows from that of its players.
 void server_room_watch_key(const server_room* room, net_key* key);
 /// Write what the next host has to know of it.
-void server_room_save(const server_room* room);
+void server_room_save(server_room* room);
 /// As that, of its seats alone. A join is answered after it.
 /// @return false: they cannot be written.
-bool server_room_save_seats(const server_room* room);
+bool server_room_save_seats(server_room* room);
+/// Append its seats, and the values for which joins asked.
+void server_room_put_seats(base_bytes* json, const server_room* room);
 /// The seats that were saved, foreign bytes. NULL or malformed: all seats of the match are held.
 void server_room_read_seats(server_rooms* rooms, server_room* room, const struct json_t* json,
                             uint64_t now_us);
@@ -92,6 +97,20 @@ void server_room_read_seats(server_rooms* rooms, server_room* room, const struct
 void server_host_open_store(server_host* host);
 /// A match told something (tell.h).
 void server_host_told(server_host* host, const char* text, size_t size, uint64_t now_us);
+
+// ---- standbys.c
+
+/// Ask for standbys of this host's matches, and for the match of one that is held.
+void server_standbys_pass(server_host* host, uint64_t now_us);
+/// Another host asks for a standby. @return false: no answer; else it is server_host_text's.
+bool server_standbys_asked(server_host* host, const char* text, size_t size);
+/// @return false: it answers no question about a standby.
+bool server_standbys_answered(server_host* host, const struct server_peer_message* message);
+/// The match crashed, and its standby may have it: it is not resumed before that is known.
+void server_standbys_hold(server_room* room, uint64_t now_us);
+/// A standby got its match: it is one of this host.
+void server_standbys_claimed(server_host* host, server_room* room);
+
 // ---- forms.c: seats, lists and figures as JSON
 
 typedef struct server_join_end_row {
@@ -109,6 +128,9 @@ const char* server_join_read(struct json_t* body, server_join* join);
 /// @return false: no token can be made.
 BASE_MUST_USE bool server_room_put_seat(base_bytes* json, const server_room* room, uint64_t player,
                                         const char* page_end);
+
+/// Write the address for players.
+void server_room_print_address(const server_room* room, char* text, size_t text_bytes);
 
 /// May everyone see it?
 bool server_forms_show(const server_room* room);

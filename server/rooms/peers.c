@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    SUBJECTS_MAX = 160, // of 64 games, and some
+    SUBJECTS_MAX = 224, // of 64 games, and some
     WRITE_MS = 100,     // a broker that takes nothing for so long is away
 };
 

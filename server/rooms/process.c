@@ -7,9 +7,9 @@
 //
 //     FOLDER/matches/ID/  match  seats  keys  tokens  control  match.slog  out  err
 //
-// For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS", or "-" when it is over, and
-// `seats` the JSON of its seats, of players whose seats are free again, and of the values for which
-// joins asked; times are of this machine's clock since it started.
+// For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS IS_ELSEWHERE", or when it is over
+// "- GAME IS_ELSEWHERE", and `seats` the JSON of its seats, of players whose seats are free again,
+// and of the values for which joins asked; times are of this machine's clock since it started.
 #include "host.h"
 #include "tell.h"
 
@@ -56,6 +56,8 @@ void server_host_unwatch(server_host* host, server_watch* watch) {
 
 typedef char path_text[SERVER_HOST_PATH_BYTES + 64];
 
+typedef char stream_text[2 * SERVER_HOST_PATH_BYTES];
+
 static const char* path_of(const server_room* room, const char* file, path_text path) {
     (void)base_text_format(path, sizeof(path_text), "%s/matches/%s%s", room->host->conf.folder,
                            room->id, file);
@@ -85,8 +87,7 @@ static size_t read_tail(const char* path, char* text, size_t text_bytes) {
 
 // ---- its seats, for the next host
 
-bool server_room_save_seats(const server_room* room) {
-    base_bytes* json = server_host_text(room->host);
+void server_room_put_seats(base_bytes* json, const server_room* room) {
     base_json_write(json, "[");
     for (uint32_t i = 0; i < room->value_count; i++)
         if (!room->values[i].is_published)
@@ -102,6 +103,12 @@ bool server_room_save_seats(const server_room* room) {
         base_json_write(json, "}");
     }
     base_json_write(json, "]");
+}
+
+bool server_room_save_seats(server_room* room) {
+    base_bytes* json = server_host_text(room->host);
+    room->has_news = true;
+    server_room_put_seats(json, room);
     base_bytes_write(json, "", 1);
     return write_file(room, "/seats", (const char*)json->data);
 }
@@ -145,13 +152,16 @@ void server_room_read_seats(server_rooms* rooms, server_room* room, const json_t
         server_room_add_seat(rooms, room)->until_us = until_us;
 }
 
-void server_room_save(const server_room* room) {
+void server_room_save(server_room* room) {
     const bool has_seats = server_room_save_seats(room);
-    char text[512] = "-\n";
-    if (room->state != SERVER_ROOM_OVER)
-        (void)base_text_format(text, sizeof text, "%s %" PRIu64 " %s %s %d\n", room->game.name,
+    char text[512];
+    if (room->state == SERVER_ROOM_OVER)
+        (void)base_text_format(text, sizeof text, "- %s %d\n", room->game.name, room->is_elsewhere);
+    else
+        (void)base_text_format(text, sizeof text, "%s %" PRIu64 " %s %s %d %d\n", room->game.name,
                                room->pid, room->address[0] ? room->address : "-",
-                               room->address[0] ? room->http : "-", room->had_players);
+                               room->address[0] ? room->http : "-", room->had_players,
+                               room->is_elsewhere);
     if (!has_seats || !write_file(room, "/match", text))
         base_report(&room->host->reporter, NULL, 0, "the folder of match %s: %s", room->id,
                     base_error_text(errno));
@@ -195,9 +205,47 @@ static bool make_secrets(server_room* room) {
     return is_written;
 }
 
+static bool is_option(const char* word, const char* option) {
+    const size_t size = strlen(option);
+    return strncmp(word, option, size) == 0 && (word[size] == '\0' || word[size] == '=');
+}
+
+// Take out what a match that continues has from its server: settings; a standby has the stream.
+// @return the URL of its stream; NULL: the options name none.
+static const char* cut_words(const server_room* room, char* words[], bool continues) {
+    const char* url = NULL;
+    char **from = words, **to = words;
+    for (uint32_t count; *from; from += count) {
+        const bool is_set = is_option(*from, "--set"), is_stream = is_option(*from, "--stream");
+        const char* value = strchr(*from, '=');
+        count = (is_set || is_stream) && !value && from[1] ? 2 : 1;
+        value = count == 2 ? from[1] : value ? value + 1 : "";
+        const bool is_url = is_stream && strstr(value, "://");
+        if (is_url) url = value;
+        if ((is_set && continues) || (is_url && room->is_elsewhere)) continue;
+        memmove(to, from, count * sizeof *to);
+        to += count;
+    }
+    *to = NULL;
+    return url;
+}
+
+// The variable with which its process finds the stream: its options may name it, else it is at the
+// fleet's broker. @return false: there is none.
+static bool make_stream(const server_room* room, const char* url, stream_text text) {
+    const server_conf* conf = &room->host->conf;
+    if (!room->is_elsewhere && (url || conf->standbys == 0)) return false;
+    if (!url) url = conf->fleet;
+    if (!room->is_elsewhere) return base_text_copy(text, sizeof(stream_text), url);
+    const size_t end = strcspn(url, "?");
+    return base_text_format(text, sizeof(stream_text), "%.*s/SHOAL_%s%s",
+                            (int)(url[end - 1] == '/' ? end - 1 : end), url, room->stream,
+                            url + end);
+}
+
 // The words of its command, cut in place. @return false: there are too many.
 static bool make_command(const server_room* room, char* text, size_t text_bytes,
-                         char* words[ARGUMENTS_MAX + 1]) {
+                         char* words[ARGUMENTS_MAX + 1], stream_text stream) {
     const server_conf* conf = &room->host->conf;
     const bool is_again = room->resumes > 0;
     // Without a player no tick was run, and there is nothing to continue.
@@ -212,14 +260,14 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
     for (uint32_t i = 0; i < conf->hosts.count; i++)
         (void)base_text_format(hosts + strlen(hosts), sizeof hosts - strlen(hosts), ",host=%s",
                                conf->hosts.values[i]);
-    if (room->game.seats_min > 0)
+    if (room->game.seats_min > 0 && !has_log && !room->is_elsewhere)
         (void)base_text_format(start, sizeof start, "--min-clients=%" PRIu32, room->game.seats_min);
     const bool is_whole = base_text_format(
         text, text_bytes,
-        "%s\n--%s=%s%s\n--listen=%s%s\n--http=%s,token-file=%s/tokens%s\n--key-file=%s/keys\n"
-        "--control=%s/control\n--log=%s/match.slog\n--max-clients=%" PRIu32
+        "%s\n--game=%s\n%s%s%s\n--listen=%s%s\n--http=%s,token-file=%s/tokens%s\n"
+        "--key-file=%s/keys\n--control=%s/control\n--log=%s/match.slog\n--max-clients=%" PRIu32
         "\n--pause-when-empty\n--tune=drain-s=%" PRIu64 "\n%s\n%s",
-        room->host->program, has_log ? "resume" : "game", has_log ? path : room->game.module,
+        room->host->program, room->game.module, has_log ? "--resume=" : "", has_log ? path : "",
         has_log ? "/match.slog" : "", has_place ? room->address : conf->listen,
         has_place || has_ports ? "" : ":0", has_place ? room->http : "127.0.0.1:0", path, hosts,
         path, path, path, room->game.seats, conf->drain_s, start, room->game.options);
@@ -230,11 +278,13 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
         words[count++] = word;
     }
     words[count] = NULL;
+    const char* url = cut_words(room, words, has_log || room->is_elsewhere);
+    if (!make_stream(room, url, stream)) stream[0] = '\0';
     return is_whole;
 }
 
 // The child before its exec, and that.
-static void become_match(const server_room* room, char* words[]) {
+static void become_match(const server_room* room, char* words[], const char* stream) {
     path_text path;
     sigset_t none;
     sigemptyset(&none);
@@ -243,7 +293,11 @@ static void become_match(const server_room* room, char* words[]) {
     const struct rlimit memory = {room->game.memory_bytes, room->game.memory_bytes};
     if (memory.rlim_cur > 0) (void)setrlimit(RLIMIT_DATA, &memory);
     const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const bool is_told = setenv(SERVER_TELL_VARIABLE, path, 1) == 0;
+    const bool is_told =
+        setenv(SERVER_TELL_VARIABLE, path, 1) == 0 &&
+        (!stream[0] ||
+         (unsetenv("SHOAL_STREAM") == 0 &&
+          setenv(room->is_elsewhere ? "SHOAL_STANDBY" : "SHOAL_STREAM", stream, 1) == 0));
     const int out =
         open(path_of(room, "/out", path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const int err =
@@ -269,12 +323,13 @@ static void start_match(server_room* room, uint64_t now_us) {
     server_host* host = room->host;
     char text[8192], *words[ARGUMENTS_MAX + 1];
     path_text path;
+    stream_text stream;
     errno = E2BIG;
     pid_t pid = -1;
-    if (make_command(room, text, sizeof text, words) &&
+    if (make_command(room, text, sizeof text, words, stream) &&
         (mkdir(path_of(room, "", path), 0700) == 0 || errno == EEXIST) && make_secrets(room))
         pid = fork();
-    if (pid == 0) become_match(room, words);
+    if (pid == 0) become_match(room, words, stream);
     host->starts++;
     room->heard_us = now_us;
     room->state = SERVER_ROOM_STARTING;
@@ -309,15 +364,25 @@ static void process_ended(void* owner, uint32_t events) {
     (void)events;
     (void)read_tail(path_of(room, "/out", path), text, sizeof text);
     const bool is_orderly = strncmp(text, "done ", 5) == 0 || strstr(text, "\ndone ");
+    // It was handed over, or was killed and has a standby.
+    if (strncmp(text, "handover ", 9) == 0 || strstr(text, "\nhandover ") ||
+        (!is_orderly && room->was_told && room->standby[0]))
+        room->is_elsewhere = true;
+    const bool may_be_elsewhere =
+        host->conf.standbys > 0 && (room->standby[0] || !host->errands); // NULL: the host starts
     host->crashes += !is_orderly && !room->was_told;
     server_host_unwatch(host, &room->end);
     room->pid = 0;
     if (!is_orderly) find_why(room, "it crashed", why, sizeof why);
     const bool continues = server_rooms_ended(host->rooms, room, is_orderly || host->is_ending, why,
                                               net_loop_now_us());
+    if (continues && may_be_elsewhere) server_standbys_hold(room, net_loop_now_us());
     if (!is_orderly)
         base_report(&host->reporter, NULL, 0, "warning: match %s of %s: %s%s", room->id,
-                    room->game.name, why, continues ? ": it is resumed" : "");
+                    room->game.name, why,
+                    !continues         ? ""
+                    : may_be_elsewhere ? ": its standby has it, or it is resumed"
+                                       : ": it is resumed");
     room->was_told = false;
     server_room_save(room);
 }
@@ -355,7 +420,8 @@ uint64_t server_host_tend(server_host* host, uint64_t now_us) {
     if (!host->is_ending) server_rooms_pass(host->rooms, now_us);
     for (uint32_t i = 0; i < host->rooms->count; i++) {
         server_room* room = host->rooms->rooms[i];
-        if (room->state == SERVER_ROOM_PLANNED && starting < SERVER_HOST_STARTS_MAX) {
+        if (room->state == SERVER_ROOM_PLANNED && starting < SERVER_HOST_STARTS_MAX &&
+            now_us >= room->hold_us) {
             room->host = host;
             room->end = (server_watch){-1, process_ended, room};
             start_match(room, now_us);
@@ -396,7 +462,7 @@ static bool is_process_of(const char* pid, const char* id) {
 static void find_match(server_host* host, const char* id) {
     server_room_game game = {.most = 1};
     char text[512], pid[24];
-    int had_players;
+    int had_players = 0, is_elsewhere = 0;
     path_text path;
     uint64_t number = 0;
     net_key_ring keys;
@@ -405,13 +471,16 @@ static void find_match(server_host* host, const char* id) {
     room->end = (server_watch){-1, process_ended, room};
     room->state = SERVER_ROOM_OVER;
     (void)read_tail(path_of(room, "/match", path), text, sizeof text);
-    if (sscanf(text, "%32s %20s %71s %71s %d", game.name, pid, room->address, room->http,
-               &had_players) != 5 ||
-        !base_text_parse_u64(pid, &number) || number > INT32_MAX ||
-        !net_host_load_keys(path_of(room, "/keys", path), &keys, &host->reporter))
-        return;
+    const int words = text[0] == '-'
+                          ? sscanf(text, "- %32s %d", game.name, &is_elsewhere)
+                          : sscanf(text, "%32s %20s %71s %71s %d %d", game.name, pid, room->address,
+                                   room->http, &had_players, &is_elsewhere);
     const server_room_game* known = server_rooms_game(host->rooms, game.name);
     room->game = known ? *known : game;
+    room->is_elsewhere = is_elsewhere != 0;
+    if (words < 5 || !base_text_parse_u64(pid, &number) || number > INT32_MAX ||
+        !net_host_load_keys(path_of(room, "/keys", path), &keys, &host->reporter))
+        return;
     room->key = keys.keys[0];
     net_key_ring_wipe(&keys);
     room->had_players = had_players != 0;

@@ -100,7 +100,7 @@ bool server_room_knows(const server_room* room, uint64_t player) {
 
 uint32_t server_room_players(const server_room* room) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < room->seat_count; i++)
+    for (uint32_t i = 0; i < room->seat_count && !room->is_elsewhere; i++)
         count += room->seats[i].until_us == 0;
     return count;
 }
@@ -111,11 +111,12 @@ static bool is_resuming(const server_room* room) {
 
 static bool has_seats(const server_room* room, uint32_t count) {
     return room->state < SERVER_ROOM_LEAVING && !is_resuming(room) && !room->is_closed &&
-           room->seat_count + count <= room->game.seats;
+           !room->is_elsewhere && room->seat_count + count <= room->game.seats;
 }
 
 const char* server_room_state_name(const server_room* room) {
     if (room->state >= SERVER_ROOM_LEAVING) return "ended";
+    if (room->is_elsewhere) return "standby";
     return is_resuming(room) ? "resuming" : has_seats(room, 1) ? "open" : "full";
 }
 
@@ -163,7 +164,8 @@ static bool fits_filter(const server_room* room, const server_join* join) {
 // ---- a join
 
 static bool is_of(const server_room* room, const char* game) {
-    return room->state < SERVER_ROOM_LEAVING && strcmp(room->game.name, game) == 0;
+    return room->state < SERVER_ROOM_LEAVING && !room->is_elsewhere &&
+           strcmp(room->game.name, game) == 0;
 }
 
 static bool is_same(const char* word, const char* of_seat) {
@@ -232,11 +234,21 @@ static bool may_plan(const server_rooms* self, const server_room_game* game) {
     return !game->is_gone && of_game < game->most && alive < SERVER_ROOMS_MAX;
 }
 
+server_room* server_rooms_look(const server_rooms* self, const server_join* join) {
+    if (join->match) {
+        server_room* room = server_rooms_find(self, join->match, strlen(join->match));
+        return room && !room->is_elsewhere ? room : NULL;
+    }
+    server_join fill = *join;
+    fill.reach = SERVER_REACH_FILL;
+    return choose(self, &fill, 1);
+}
+
 static server_join_end find_room(server_rooms* self, const server_room_game* game,
                                  const server_join* join, uint32_t count, uint64_t now_us,
                                  server_room** room) {
     if (join->match) {
-        *room = server_rooms_find(self, join->match, strlen(join->match));
+        *room = server_rooms_look(self, join);
         if (!*room || strcmp((*room)->game.name, join->game) != 0) return SERVER_JOIN_NO_MATCH;
         if ((*room)->state >= SERVER_ROOM_LEAVING) return SERVER_JOIN_OVER;
         return has_seats(*room, count) ? SERVER_JOIN_SEATED : SERVER_JOIN_CROWDED;
@@ -282,13 +294,6 @@ server_join_end server_rooms_join(server_rooms* self, const server_join* join, u
     return SERVER_JOIN_SEATED;
 }
 
-server_room* server_rooms_look(const server_rooms* self, const server_join* join) {
-    if (join->match) return server_rooms_find(self, join->match, strlen(join->match));
-    server_join fill = *join;
-    fill.reach = SERVER_REACH_FILL;
-    return choose(self, &fill, 1);
-}
-
 bool server_rooms_have(const server_rooms* self, const server_room_game* game, server_reach reach,
                        uint64_t now_us) {
     const server_join join = {.game = game->name, .reach = reach};
@@ -300,8 +305,28 @@ bool server_rooms_have(const server_rooms* self, const server_room_game* game, s
 uint32_t server_rooms_seats(const server_rooms* self) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < self->count; i++)
-        count += self->rooms[i]->seat_count;
+        count += self->rooms[i]->is_elsewhere ? 0 : self->rooms[i]->seat_count;
     return count;
+}
+
+// One that ended may come back: its match went to another host, and that one asks now.
+server_room* server_rooms_stand_by(server_rooms* self, const server_room_game* game, const char* id,
+                                   uint64_t now_us) {
+    server_room* room = server_rooms_find(self, id, strlen(id));
+    if (room && (room->state != SERVER_ROOM_OVER || room->pid != 0))
+        return room->is_elsewhere ? room : NULL;
+    if (!may_plan(self, game) ||
+        (room && now_us - room->heard_us < SERVER_ROOM_STANDBY_S * SECOND_US))
+        return NULL;
+    if (!room) room = server_rooms_add(self, game, id);
+    room->game = *game;
+    room->state = SERVER_ROOM_PLANNED;
+    room->is_elsewhere = true;
+    room->had_players = room->is_closed = room->was_told = false;
+    room->resumes = 0;
+    room->result = SERVER_RESULT_NONE;
+    room->address[0] = room->why[0] = room->standby[0] = '\0';
+    return room;
 }
 
 // ---- what a match reports
@@ -360,7 +385,7 @@ bool server_rooms_ended(server_rooms* self, server_room* room, bool is_orderly, 
     const bool was_asked = room->state == SERVER_ROOM_LEAVING;
     if (now_us - room->crashed_us >= SERVER_ROOM_RESUMES_S * SECOND_US) room->crashes = 0;
     if (!was_asked || !room->why[0]) (void)base_text_copy(room->why, sizeof room->why, why);
-    if (!is_orderly && !was_asked && !is_start && room->game.resumes &&
+    if (!is_orderly && !was_asked && !is_start && room->game.resumes && !room->is_elsewhere &&
         room->crashes < SERVER_ROOM_RESUMES_MAX) {
         if (room->crashes++ == 0) room->crashed_us = now_us;
         room->resumes++;
@@ -368,10 +393,11 @@ bool server_rooms_ended(server_rooms* self, server_room* room, bool is_orderly, 
         return true;
     }
     room->state = SERVER_ROOM_OVER;
-    if (game && !game->is_gone && game->stays && is_orderly && !was_asked && room->had_players)
+    if (game && !game->is_gone && game->stays && is_orderly && !was_asked && room->had_players &&
+        !room->is_elsewhere)
         plan_next(self, room, game);
     room->seat_count = 0;
-    if (game && is_start && !is_orderly)
+    if (game && is_start && !is_orderly && !room->is_elsewhere)
         game->start_us = now_us + (SECOND_US << (game->failures < 6 ? game->failures++ : 6));
     return false;
 }

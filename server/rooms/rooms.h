@@ -12,6 +12,8 @@
 #include "base/alloc.h"
 #include "net/token.h"
 
+#include <string.h>
+
 #define SERVER_ROOMS_MAX 4096u          ///< matches that are not over
 #define SERVER_ROOMS_OVER_MAX 256u      ///< that are over and still known by their id
 #define SERVER_ROOM_ID_BYTES 17u        ///< 16 hexadecimal digits, with the NUL
@@ -27,6 +29,7 @@
 #define SERVER_ROOM_SEAT_S 15u          ///< a seat is held
 #define SERVER_ROOM_RESUMES_MAX 3u      ///< in SERVER_ROOM_RESUMES_S
 #define SERVER_ROOM_RESUMES_S 60u
+#define SERVER_ROOM_STANDBY_S 10u ///< between two starts of a standby
 #define SERVER_ROOM_TOKEN_BYTES 33u
 #define SERVER_ROOM_PRIVATE "code" ///< who does not name this value gets no match that has it
 
@@ -90,6 +93,7 @@ typedef struct server_room {
     uint32_t left_count; ///< so far: the newest ones stay
     bool had_players;
     bool is_closed;    ///< the match wants no new players
+    bool is_elsewhere; ///< another host has the match; what runs here is its standby
     uint64_t empty_us; ///< since when it has no seat; 0: it has one, or never had
     uint32_t resumes;  ///< in all
     uint32_t crashes;  ///< since crashed_us
@@ -107,6 +111,13 @@ typedef struct server_room {
     char address[NET_ADDRESS_TEXT_BYTES], http[NET_ADDRESS_TEXT_BYTES]; ///< "": not known yet
     char tokens[2][SERVER_ROOM_TOKEN_BYTES]; ///< of its inspector, by right
     net_key key;                             ///< seals the tokens of its players; it has no other
+    // Of standbys.c.
+    char stream[SERVER_ROOM_ID_BYTES];    ///< identity of its stream; "": it has none
+    char standby[NET_ADDRESS_TEXT_BYTES]; ///< that its players know; "": none
+    uint64_t standby_host;                ///< that has it; 0: not known
+    uint64_t question, ask_us;            ///< that is out, 0: none; when the next one is due
+    bool has_news;                        ///< its seats are others than the standby's host knows
+    uint64_t hold_us; ///< it is not resumed before: its standby may have the match
 } server_room;
 
 typedef struct server_rooms {
@@ -178,6 +189,11 @@ server_seat* server_room_add_seat(server_rooms* rooms, server_room* room);
 /// @return SERVER_JOIN_SEATED: *room and *seat are set; the seat may move at the next call.
 server_join_end server_rooms_join(server_rooms* rooms, const server_join* join, uint64_t now_us,
                                   server_room** room, server_seat** seat);
+/// Plan a standby of a match of another host, unless it is here.
+/// @return NULL: the match itself is here, the standby ended a moment ago, or no further process
+/// may be started.
+server_room* server_rooms_stand_by(server_rooms* rooms, const server_room_game* game,
+                                   const char* id, uint64_t now_us);
 /// It takes players: seats are held from now on.
 void server_room_opened(server_room* room, uint64_t now_us);
 /// These players were in the match at `at_us`.
@@ -191,6 +207,11 @@ void server_room_publish(server_room* room, const server_room_value* values, uin
 server_seat* server_room_find_seat(const server_room* room, uint64_t player);
 /// @return its value; NULL: none.
 server_room_value* server_room_find_value(const server_room* room, const char* key);
+/// 16 hexadecimal digits?
+static inline bool server_room_is_id(const char* text) {
+    return strlen(text) == SERVER_ROOM_ID_BYTES - 1 &&
+           strspn(text, "0123456789abcdef") == SERVER_ROOM_ID_BYTES - 1;
+}
 /// Its process ended by itself. `is_orderly`: it reported its end. Where the game stays, the next
 /// match is planned.
 /// @return the match is planned again.
@@ -200,7 +221,7 @@ bool server_rooms_ended(server_rooms* rooms, server_room* room, bool is_orderly,
 void server_rooms_pass(server_rooms* rooms, uint64_t now_us);
 /// @return seats whose player is in.
 uint32_t server_room_players(const server_room* room);
-/// @return "open", "full", "resuming", "ended".
+/// @return "open", "full", "resuming", "standby", "ended".
 const char* server_room_state_name(const server_room* room);
 
 // ---- how often an address may ask

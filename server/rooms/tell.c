@@ -114,13 +114,17 @@ static void write_report(server_program* program, const net_match_told* told, ui
     teller* self = teller_of(program);
     net_live_peer peer;
     uint32_t place = 0;
+    char stream[17] = "";
+    if (program->config.stream)
+        (void)base_text_format(stream, sizeof stream, "%016" PRIx64, program->identity);
     base_bytes_clear(&self->json);
     base_json_write(&self->json, "{match=%s at_us='%ju' address=%s http=%s players=[", self->match,
                     now_us, self->address, self->http);
     while (net_server_next_client(program->server, &place, &peer))
         if (!peer.is_spectator && peer.identity.player != 0)
             base_json_write(&self->json, "'%ju'", peer.identity.player);
-    base_json_write(&self->json, "] open=%i values={", !told || !told->is_closed);
+    base_json_write(&self->json, "] stream=%s standby=%i open=%i values={", stream,
+                    program->ticks != NULL, !told || !told->is_closed);
     for (uint32_t i = 0; told && i < told->value_count; i++)
         base_json_write(&self->json, "%s=%s", told->values[i].key, told->values[i].value);
     base_json_write(&self->json, "}}");
@@ -130,7 +134,7 @@ static void tell(server_program* program, uint64_t now_us) {
     teller* self = teller_of(program);
     const net_match_told* told = net_match_get_told(program->match);
     if (self->socket <= 0 || now_us - self->told_us < TELL_US_MIN) return;
-    const uint64_t values = told ? hash_values(told) : 0;
+    const uint64_t values = (told ? hash_values(told) : 0) ^ (program->ticks != NULL);
     if (values == self->sent_values && now_us - self->told_us < TELL_US) return;
     self->told_us = now_us;
     self->sent_values = values;

@@ -240,21 +240,39 @@ static bool is_address(const char* text) {
            strlen(text) < NET_ADDRESS_TEXT_BYTES;
 }
 
+static void told_begin(const told* self, const char* address, const char* http) {
+    server_room* room = self->room;
+    server_room_game* game = server_rooms_game(self->host->rooms, room->game.name);
+    if (game) game->failures = 0;
+    (void)base_text_copy(room->address, sizeof room->address, address);
+    (void)base_text_copy(room->http, sizeof room->http, http);
+    server_room_opened(room, self->now_us);
+    if (room->is_elsewhere) server_room_save(room); // else with its seats
+}
+
 static bool told_report(const told* self) {
     uint64_t players[SERVER_ROOM_SEATS_MAX], at_us = 0;
     uint32_t count = 0;
     size_t i;
-    const char *address, *http;
+    const char *address, *http, *stream = "";
+    int is_standby = 0;
     json_t *list, *row;
     server_host* host = self->host;
     server_room* room = self->room;
-    if (json_unpack(self->json, "{s:s s:s s:o}", "address", &address, "http", &http, "players",
-                    &list) != 0 ||
+    if (json_unpack(self->json, "{s:s s:s s:o s?s s?b}", "address", &address, "http", &http,
+                    "players", &list, "stream", &stream, "standby", &is_standby) != 0 ||
         !server_tell_number(self->json, "at_us", &at_us) || !is_address(address) ||
         (http[0] && !is_address(http)))
         return false;
     if (room->heard_us <= self->now_us) room->heard_us = self->now_us;
     if (room->state != SERVER_ROOM_STARTING && room->state != SERVER_ROOM_RUNNING) return true;
+    const bool is_claim = room->is_elsewhere && !is_standby;
+    const bool is_begin = room->state == SERVER_ROOM_STARTING || is_claim;
+    if (is_claim) server_standbys_claimed(host, room);
+    if (is_begin) told_begin(self, address, http);
+    if (room->is_elsewhere) return true;
+    (void)base_text_copy(room->stream, sizeof room->stream,
+                         server_room_is_id(stream) ? stream : "");
     server_room_value values[SERVER_ROOM_VALUES_MAX];
     uint32_t value_count;
     if (!server_values_read(json_object_get(self->json, "values"), values, &value_count))
@@ -266,15 +284,8 @@ static bool told_report(const told* self) {
         if (player && count < SERVER_ROOM_SEATS_MAX && base_text_parse_u64(player, &players[count]))
             count++;
     }
-    const bool is_begin = room->state == SERVER_ROOM_STARTING, had_players = room->had_players;
+    const bool had_players = room->had_players;
     const uint32_t seats = room->seat_count;
-    if (is_begin) {
-        server_room_game* game = server_rooms_game(host->rooms, room->game.name);
-        if (game) game->failures = 0;
-        (void)base_text_copy(room->address, sizeof room->address, address);
-        (void)base_text_copy(room->http, sizeof room->http, http);
-        server_room_opened(room, self->now_us);
-    }
     server_rooms_reported(host->rooms, room, players, count, at_us, self->now_us);
     if (is_begin || room->had_players != had_players || room->seat_count != seats)
         server_room_save(room);

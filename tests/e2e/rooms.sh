@@ -17,7 +17,7 @@ end_matches() {
 }
 trap 'end_matches; postgres_end; cleanup' EXIT
 
-# conf [LINE of the host]...: host.conf as a user writes it; $block has further lines of the game.
+# conf [LINE of the host]...: host.conf as a user writes it; $block has further lines of the game, $seats and $options may be there.
 conf() {
     {
         printf '%s\n' "$@"
@@ -28,10 +28,10 @@ ${store:-store = sqlite:players.db}
 folder = run            # logs, keys, state of the host
 game breakout {
     module = breakout
-    players = 3
+    players = ${seats:-3}
     ${block:-spare = 1}
     most = 40
-    options = --ticks 3600
+    options = ${options:---ticks 3600}
 }
 END
     } >host.conf
@@ -247,6 +247,10 @@ case_a_host_leaves_its_matches_or_lets_them_end() {
     is_gone "$pid" || fail "the match outlives the host"
     ends_with 0 player
     says "run/matches/$match/out" '^done '
+    host last
+    [ "$(of_match "$match" game)/$(of_match "$match" seats)/$(of_match "$match" state)" = breakout/3/ended ] ||
+        fail "a match of before is shown as $(cat answer.json)"
+    stop last
 }
 
 case_an_idle_match_ends_and_the_file_is_read_again() {
@@ -592,10 +596,10 @@ case_a_match_that_writes_to_too_much_memory_ends() {
     stop next
 }
 
-# fleet_host NAME: one of a fleet at $nats, with three matches; $url gets its address.
+# fleet_host NAME [LINE of the host]...: one of a fleet at $nats, with three matches; $url gets its address.
 fleet_host() {
     mkdir -p "$1"
-    block='spare = 0' conf "fleet = $nats" 'drain = 0' 'joins = 5'
+    block='spare = 0' conf "fleet = $nats" 'drain = 0' 'joins = 5' "${@:2}"
     sed -i "s|^folder = .*|folder = $1/run|; s|^store = .*|store = sqlite:$1/players.db|; s/most = 40/most = 3/" host.conf
     host "$1"
 }
@@ -606,12 +610,16 @@ fleet_has() { # N: hosts that answer each other
 streams_kept() { find store -path '*/streams/*' -prune -printf '%f\n' | sort | xargs; }
 ask_all() { user=all login=A ask_broker "$@"; } # of the account of all
 no_stream_is_old() { [ "$(streams_kept)" = SHOALS ]; }
-case_hosts_of_a_fleet_share_joins() {
-    is_here || return 0
-    local accounts
+# fleet: a broker with the accounts of the page, and one that may do all.
+fleet() {
     accounts=$(sed -n '/^    authorization {$/,/^    }$/{s/^      users: \[/& { user: all, password: A },/;p}' "$here/../../server/FLEET.md")
     broker -1 "" "$accounts"
     nats=nats://hosts:H@127.0.0.1:$port
+}
+case_hosts_of_a_fleet_share_joins() {
+    is_here || return 0
+    local accounts
+    fleet
     local a b c i of_one of_streams='"subjects":["x"],"max_age":1000000000,"storage":"file","num_replicas":1'
     # What a match left, and what another program did.
     ask_all "\$JS.API.STREAM.CREATE.SHOAL_0123456789abcdef" "{\"name\":\"SHOAL_0123456789abcdef\",$of_streams}"
@@ -684,6 +692,78 @@ case_hosts_of_a_fleet_share_joins() {
     ended last
 }
 
+# A host and its match die at once. Another host has the match's standby.
+case_a_match_of_a_host_that_dies_goes_on_at_another_one() {
+    is_here || return 0
+    local accounts a b i id seats=4 options first=one second=two
+    fleet
+    options="--ticks 7200 --set lives=9 --stream nats://writes:W@127.0.0.1:$port --tune takeover-ms=1000"
+    fleet_host one 'standbys = 1' && a=$url
+    fleet_host two 'standbys = 1' && b=$url
+    for i in 1 2 3 4; do
+        join "player$i" "\"request\":\"r$i\""
+        (umask 077 && echo "$(cat "player$i.token")" >>tokens)
+    done
+    id=$match
+    # The broker chose the host.
+    [ -d "one/run/matches/$id" ] || { first=two second=one url=$b b=$a a=$url; }
+    url=$a
+    start clients shoal-client "$address" --bots 4 --token-file tokens --trace clients.trace
+    await "the players in the list" has_players "$id" 4
+    await "a standby at the other host" has_said "$second/run/matches/$id/err" '^note: stands by at tick'
+    await "its address" has_said "$first/run/matches/$id/err" '^note: operator: standbys 127'
+    url=$b
+    is_in_state "$id" standby || fail "the other host shows the match as $(of_match "$id" state)"
+    asks 404 /v1/watch "{\"match\":\"$id\"}"
+    rest 0.3 # the address is on its way to the players
+    kill -KILL "$(sed 's/^breakout \([0-9]*\) .*/\1/' "$first/run/matches/$id/match")"
+    slay $first
+    await "the takeover" has_said "$second/run/matches/$id/out" '^takeover epoch=2 '
+    await "all players at the other host" has_lines clients.err '^note: back after .* as client [1-4]' 4
+    await "them in its list" has_players "$id" 4
+    asks 200 /v1/join '{"game":"breakout","request":"r1"}'
+    [ "$(field match)/$(field taken)" = "$id/4" ] || fail "a retry has another seat: $(cat answer.json)"
+    asks 409 /v1/join "{\"game\":\"breakout\",\"match\":\"$id\"}"
+    asks 200 "/m/$id/play/info"
+    # The host that comes back leaves the match where it is, and has its standby then.
+    fleet_host $first 'standbys = 1'
+    await "the news" has_said $first.err "^note: match $id of breakout continues at another host"
+    asks 200 /v1/join "{\"game\":\"breakout\",\"request\":\"r2\",\"match\":\"$id\"}"
+    [ "$(field match)/$(field taken)" = "$id/4" ] || fail "a retry at the host of before: $(cat answer.json)"
+    await "a standby there" has_said "$second/run/matches/$id/err" '^note: operator: standbys 127'
+    stop $second
+    ended clients
+    await "the end of the standby" is_in_state "$id" ended
+    verifies "$second/run/matches/$id/match.slog"
+    stop $first
+}
+
+# Its stream is at the fleet's broker, since its options name none.
+case_a_match_that_dies_alone_goes_on_at_its_standby() {
+    is_here || return 0
+    local first=one second=two a b
+    broker -1
+    fleet_host one 'standbys = 1' && a=$url
+    fleet_host two 'standbys = 1' && b=$url
+    join player
+    # The broker chose the host.
+    [ -d "one/run/matches/$match" ] || { first=two second=one url=$b b=$a a=$url; }
+    url=$a
+    plays player
+    await "the player in the list" has_players "$match" 1
+    await "a standby" has_said "$first/run/matches/$match/err" '^note: operator: standbys 127'
+    await "that it is ready" has_said "$second/run/matches/$match/err" '^note: stands by at tick'
+    rest 0.3
+    kill -KILL "$(of_match "$match" pid)"
+    await "the news" has_said $first.err "^note: match $match of breakout continues at another host"
+    is_in_state "$match" ended || fail "it is shown as $(of_match "$match" state)"
+    url=$b
+    await "the player at the other host" has_players "$match" 1
+    is_in_state "$match" open || fail "it is shown as $(of_match "$match" state)"
+    stop $first $second
+    ended player
+}
+
 # What server/rooms/README.md tells to write and to run, but for ports and the name.
 case_the_page_of_the_host_is_right() {
     local page=$here/../../server/rooms/README.md
@@ -706,7 +786,7 @@ case_the_page_of_the_host_is_right() {
     run_to 0 checked shoal-host --check-options host.conf
     [ -z "${SHOAL_E2E_SLOW:-}" ] || sed -i '/^ *memory = /d' host.conf
     # Its way to delete what is over, but for the folder and the age.
-    mkdir run/matches/{over,runs} && echo - >run/matches/over/match && echo 'breakout 1 a b 1' >run/matches/runs/match
+    mkdir run/matches/{over,runs} && echo '- breakout 0' >run/matches/over/match && echo 'breakout 1 a b 1' >run/matches/runs/match
     eval "$(sed -n 's|^  `\(find .*\)`\. Keys.*|\1|p' "$page" | sed 's|/var/lib/shoal-host|run|; s|-mtime +7||')"
     [ "$(ls run/matches)" = runs ] || fail "the page deletes: $(ls run/matches)"
     # Its way of a back end, but for address and folder.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Foreign bytes of shoal-host. The first byte chooses: S the seats of a match, 0 host.conf, 1 the
 // body of a join, 2 what a match tells: reports, and questions about player 7, who is in it, and
-// others, and its first report; 3 what the host answers a match, each line a datagram; D a request
-// to the host's port, a NUL, and what its fleet's broker brings, each with a NUL: a subject, or =
-// for an answer to the newest question, ~ that no host listens, # an answer about streams; a line
-// feed and the text.
+// others, and its first report, also of a standby; 3 what the host answers a match, each line a
+// datagram; B what another host asks about a standby, and its answer; D a request to the host's
+// port, a NUL, and what its fleet's broker brings, each with a NUL: a subject, or = for an answer
+// to the newest question, ~ that no host listens, # an answer about streams; a line feed and the
+// text.
 // Invariants: a game that was read has seats, and no more spare matches than it may have; a join
 // that was read seats a player, within the seats of a match; values have a key and end; of a player
 // who is not in the match no other match has a seat, and no record is asked for; bytes are within
@@ -116,11 +117,35 @@ static void read_told(server_rooms* rooms, const uint8_t* data, size_t size) {
     room->state = SERVER_ROOM_STARTING;
     server_host_told(&host, (const char*)data, size, 1);
     if (room->state == SERVER_ROOM_RUNNING) check_address(room);
+    room->is_elsewhere = true;
+    server_host_told(&host, (const char*)data, size, 1);
+    FUZZ_CHECK(!room->stream[0] || server_room_is_id(room->stream));
     for (uint32_t i = 0; i < rooms->count; i++)
         for (uint32_t k = 0; rooms->rooms[i] != room && k < rooms->rooms[i]->seat_count; k++) {
             const server_seat* seat = &rooms->rooms[i]->seats[k];
             FUZZ_CHECK(seat->player == player && seat->size <= SERVER_ROOM_TRANSFER_BYTES);
         }
+}
+
+static void read_standby(server_rooms* rooms, const uint8_t* data, size_t size) {
+    static server_host host;
+    const server_peer_message answer = {
+        .subject = "", .number = 1, .text = (const char*)data, .size = size};
+    host.rooms = rooms;
+    host.conf.folder = "/nonexistent";
+    if (server_standbys_asked(&host, (const char*)data, size)) {
+        const server_room* room = rooms->rooms[0];
+        FUZZ_CHECK(rooms->count == 1 && room->is_elsewhere && room->state == SERVER_ROOM_PLANNED);
+        FUZZ_CHECK(server_room_is_id(room->id) && server_room_is_id(room->stream));
+        FUZZ_CHECK(room->seat_count <= SERVER_ROOM_SEATS_MAX && host.text.size > 0);
+        check_room(room);
+    }
+    server_room* room = server_rooms_add(rooms, &pong, "fedcba987654321f");
+    room->host = &host;
+    room->state = SERVER_ROOM_RUNNING;
+    room->question = 1;
+    FUZZ_CHECK(server_standbys_answered(&host, &answer) && room->question == 0);
+    FUZZ_CHECK(!room->standby[0]); // no match listens
 }
 
 static void read_seats(server_rooms* rooms, const uint8_t* data, size_t size) {
@@ -326,7 +351,7 @@ static void read_door(server_rooms* rooms, const uint8_t* data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
-    if (data[0] != 'S' && data[0] % 4 == 3) {
+    if (data[0] != 'S' && data[0] != 'B' && data[0] % 4 == 3) {
         read_answers(data + 1, size - 1);
         return 0;
     }
@@ -336,6 +361,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         read_seats(rooms, data + 1, size - 1);
     else if (data[0] == 'D')
         read_door(rooms, data + 1, size - 1);
+    else if (data[0] == 'B')
+        read_standby(rooms, data + 1, size - 1);
     else if (data[0] % 4 == 0)
         read_conf(data + 1, size - 1);
     else if (data[0] % 4 == 1)

@@ -429,6 +429,41 @@ HOUSE_CASE(a_game_that_the_file_names_no_more_gets_no_match) {
     assert_string_equal(server_room_state_name(self->rooms->rooms[0]), "open");
 }
 
+HOUSE_CASE(a_standby_gets_no_player_until_it_has_the_match) {
+    const char* id = "0123456789abcdef";
+    const server_room_game* game = &self->rooms->games[0];
+    const server_join named = {.game = "pong", .match = id};
+    server_room* room = server_rooms_stand_by(self->rooms, game, id, self->now_us);
+    assert_ptr_equal(server_rooms_stand_by(self->rooms, game, id, self->now_us), room);
+    open_all(self);
+    assert_string_equal(server_room_state_name(room), "standby");
+    assert_int_equal(ask(self, named), SERVER_JOIN_NO_MATCH);
+    assert_null(server_rooms_look(self->rooms, &named));
+    (void)seat_of(self, (server_join){0});
+    assert_ptr_not_equal(self->room, room);
+    assert_null(server_rooms_stand_by(self->rooms, game, self->room->id, self->now_us));
+    assert_null(server_rooms_stand_by(self->rooms, game, "fedcba9876543210", self->now_us));
+    room->is_elsewhere = false;
+    assert_int_equal(ask(self, named), SERVER_JOIN_SEATED);
+    assert_ptr_equal(self->room, room);
+}
+
+HOUSE_CASE(a_standby_that_ended_is_not_resumed_and_starts_again_later) {
+    const char* id = "0123456789abcdef";
+    const server_room_game* game = &self->rooms->games[0];
+    self->rooms->games[0].stays = true;
+    server_room* room = server_rooms_stand_by(self->rooms, game, id, self->now_us);
+    room->heard_us = self->now_us;
+    open_all(self);
+    assert_false(server_rooms_ended(self->rooms, room, false, "boom", self->now_us));
+    assert_int_equal(room->state, SERVER_ROOM_OVER);
+    assert_null(server_rooms_stand_by(self->rooms, game, id, self->now_us));
+    self->now_us += SERVER_ROOM_STANDBY_S * S;
+    assert_ptr_equal(server_rooms_stand_by(self->rooms, game, id, self->now_us), room);
+    assert_int_equal(room->state, SERVER_ROOM_PLANNED);
+    assert_int_equal(self->rooms->count, 1);
+}
+
 CASE(matches_that_are_over_are_forgotten_late) {
     house it;
     house_open(&it, 1, 0, 1);
@@ -766,6 +801,7 @@ CASE(a_mistake_is_refused_with_its_line) {
         {"game a {\nmodule = no/a.so\nplayers = 1\n}\n",
          ":1: game a: module no/a.so: No such file"},
         {"results = x\ngame a {\nplayers = 1\n}\n", "results needs https://... or http://"},
+        {"standbys = 1\ngame a {\nplayers = 1\n}\n", "standbys: other hosts run them, so it needs"},
         {"store = mysql:x\ngame a {\nplayers = 1\n}\n", "store needs sqlite:FILE or postgres://"},
     };
     static server_conf conf;
