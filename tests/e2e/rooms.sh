@@ -162,7 +162,7 @@ PYTHON
 }
 
 case_a_match_that_is_killed_goes_on_at_its_address() {
-    conf
+    options='--ticks 3600 --set lives=9' conf # a match that continues has its settings
     host host
     join player
     plays player
@@ -741,7 +741,7 @@ case_a_match_of_a_host_that_dies_goes_on_at_another_one() {
 # Its stream is at the fleet's broker, since its options name none.
 case_a_match_that_dies_alone_goes_on_at_its_standby() {
     is_here || return 0
-    local first=one second=two a b
+    local first=one second=two a b options='--ticks 7200 --tune on-term=handover'
     broker -1
     fleet_host one 'standbys = 1' && a=$url
     fleet_host two 'standbys = 1' && b=$url
@@ -760,7 +760,15 @@ case_a_match_that_dies_alone_goes_on_at_its_standby() {
     url=$b
     await "the player at the other host" has_players "$match" 1
     is_in_state "$match" open || fail "it is shown as $(of_match "$match" state)"
-    stop $first $second
+    # The host of before has its standby, and gets the match when the other one is stopped.
+    await "a standby there" has_said "$second/run/matches/$match/err" '^note: operator: standbys 127'
+    await "that it is ready" has_said "$first/run/matches/$match/err" '^note: stands by at tick'
+    rest 0.5 # its life sign is on its way to the server
+    stop $second
+    says "$second/run/matches/$match/out" '^handover epoch=3 '
+    url=$a
+    await "the player where it was first" has_players "$match" 1
+    stop $first
     ended player
 }
 
