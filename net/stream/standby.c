@@ -69,6 +69,7 @@ static net_standby_state give_up(net_standby* self, const net_stream_follower_in
 static net_standby_state claim(net_standby* self, net_server* server) {
     const net_stream_follower_info* info = net_stream_follower_get(self->follower);
     const net_idle reason = net_follow_get_report(self->follow, self->now_us).reason;
+    if (info->is_passing) return NET_STANDBY_WAITS; // the stream lacks what ran here
     // A server that lives says nothing between two ticks.
     const uint64_t ticks_us = UINT64_C(2000000) / net_follow_info(self->follow)->tick_rate_hz;
     if (reason != NET_IDLE_HANDOVER &&

@@ -2,6 +2,10 @@
 // One message at a time, as the stream numbers them. The broker's own delivery may lose, double and
 // stop without a word: what is not the next message is left, and a newer one, or the answer to a
 // ping, shows that a message is missing. Then it is read from there again.
+//
+// A server whose stream failed begins it again as the next epoch, from the match's first record on.
+// A message of a later epoch that does not follow shows it. All is read again then, and what was
+// given before is passed over: so the match here goes on where it is.
 #include "stream/follow.h"
 #include "stream/stream_frame.h"
 
@@ -60,6 +64,9 @@ struct net_stream_follower {
     uint64_t lost_us;   // since when there is no connection; 0: there is one
     uint64_t end;       // of the stream: the newest message, as last heard
     uint64_t late_us;   // when the first of the late ones in a row was asked; 0: the newest was not
+
+    uint64_t epoch_again; // that showed that it began again: the same one shows nothing else
+    uint32_t passed_open; // records of the open tick that were given before
 };
 
 static void fail_follower(net_stream_follower* self, const char* text) {
@@ -91,53 +98,14 @@ static const char* find_fault(const net_stream_follower* self) {
     const net_stream_position* position = &self->info.position;
     const net_stream_frame* frame = &self->frame;
     const bool is_claim = frame->kind == NET_STREAM_KIND_CLAIM;
-    if (position->epoch == 0 && (!is_claim || frame->epoch != 1 || !frame->header))
-        return "does not begin a match";
+    if (position->epoch == 0)
+        return is_claim && frame->header && frame->number == 1 ? NULL : "does not begin a match";
     if (is_claim && frame->epoch <= position->epoch) return "claims an epoch that was before";
     if (is_claim && frame->epoch != position->epoch + 1)
         return "claims an epoch that is not the next one: no server wrote it";
     if (!is_claim && frame->epoch != position->epoch) return "is of an epoch without a claim";
     if (frame->number != position->records + 1) return "does not have the next record";
     return NULL;
-}
-
-static bool read_message(net_stream_follower* self, const net_broker_answer* answer) {
-    if (answer->size > NET_STREAM_MESSAGE_BYTES_MAX) return false;
-    memcpy(self->memory, answer->data, answer->size);
-    return net_stream_frame_read(&self->frame, self->memory, answer->size);
-}
-
-static void take_message(net_stream_follower* self, const net_broker_answer* answer,
-                         uint64_t now_us) {
-    const uint64_t gap_us = now_us - self->came_us;
-    self->gap_us = (7 * self->gap_us + (gap_us < QUIET_US_MAX ? gap_us : QUIET_US_MAX)) / 8;
-    self->came_us = now_us;
-    self->vain_reads = 0;
-    self->sequence = answer->sequence;
-    self->info.is_waiting = false;
-    count_no_silence(self);
-    if (!read_message(self, answer)) {
-        fail_at(self, "has another form: no server of this version wrote it");
-        return;
-    }
-    const char* fault = find_fault(self);
-    if (fault) {
-        fail_at(self, fault);
-    } else if (self->frame.kind == NET_STREAM_KIND_CLAIM) {
-        net_stream_follower_info* info = &self->info;
-        const net_stream_frame* frame = &self->frame;
-        if (info->position.epoch == 0)
-            base_bytes_write(&self->header, frame->header, frame->header_bytes);
-        info->claim = frame->claim;
-        info->is_claim_new = frame->epoch > 1;
-        info->position.epoch = frame->epoch;
-        info->position.sequence = self->sequence;
-        count_lag(self);
-    } else {
-        self->has_message = true;
-        self->offset = 0;
-        self->taken = 0;
-    }
 }
 
 static void read_again(net_stream_follower* self, uint64_t at_us) {
@@ -152,13 +120,76 @@ static void read_later(net_stream_follower* self, uint64_t now_us) {
                now_us + (READ_AGAIN_US << (vain < READ_DOUBLED_MAX ? vain : READ_DOUBLED_MAX)));
 }
 
+// Does this message, which does not follow, show that the stream began again? Then it is read so.
+static bool begin_again(net_stream_follower* self, const net_stream_frame* frame, uint64_t now_us) {
+    net_stream_follower_info* info = &self->info;
+    const bool is_claim = frame->kind == NET_STREAM_KIND_CLAIM;
+    if (info->position.epoch == 0 || frame->epoch <= info->position.epoch ||
+        frame->epoch <= self->epoch_again || (is_claim && !frame->header))
+        return false;
+    self->epoch_again = frame->epoch;
+    self->passed_open = info->open_records;
+    info->is_passing = info->tick > 0 || info->open_records > 0;
+    info->position = (net_stream_position){.epoch = 0};
+    self->order = (net_log_order){0};
+    self->vain_reads = 0;
+    count_no_silence(self);
+    read_again(self, now_us);
+    return true;
+}
+
+static bool read_message(net_stream_follower* self, const net_broker_answer* answer) {
+    if (answer->size > NET_STREAM_MESSAGE_BYTES_MAX) return false;
+    memcpy(self->memory, answer->data, answer->size);
+    return net_stream_frame_read(&self->frame, self->memory, answer->size);
+}
+
+static void take_message(net_stream_follower* self, const net_broker_answer* answer,
+                         uint64_t now_us) {
+    const uint64_t gap_us = now_us - self->came_us;
+    self->gap_us = (7 * self->gap_us + (gap_us < QUIET_US_MAX ? gap_us : QUIET_US_MAX)) / 8;
+    self->came_us = now_us;
+    self->sequence = answer->sequence;
+    self->info.is_waiting = false;
+    count_no_silence(self);
+    if (!read_message(self, answer)) {
+        fail_at(self, "has another form: no server of this version wrote it");
+        return;
+    }
+    const char* fault = find_fault(self);
+    if (fault && begin_again(self, &self->frame, now_us)) return;
+    if (fault && self->frame.epoch < self->info.position.epoch) {
+        read_later(self, now_us); // the broker lost what came after it
+        return;
+    }
+    self->vain_reads = 0;
+    if (fault) {
+        fail_at(self, fault);
+    } else if (self->frame.kind == NET_STREAM_KIND_CLAIM) {
+        net_stream_follower_info* info = &self->info;
+        const net_stream_frame* frame = &self->frame;
+        if (self->header.size == 0)
+            base_bytes_write(&self->header, frame->header, frame->header_bytes);
+        info->claim = frame->claim;
+        info->is_claim_new = !frame->header;
+        info->position.epoch = frame->epoch;
+        info->position.sequence = self->sequence;
+        count_lag(self);
+    } else {
+        self->has_message = true;
+        self->offset = 0;
+        self->taken = 0;
+    }
+}
+
 // What is before it was lost on the way, or the broker does not have it: nothing is missing of a
 // number that it gave to a message and then refused that.
 static void take_later(net_stream_follower* self, const net_broker_answer* answer,
                        uint64_t now_us) {
-    if (answer->is_first && read_message(self, answer) && !find_fault(self)) {
-        take_message(self, answer, now_us);
-        return;
+    if (answer->is_first && read_message(self, answer)) {
+        const bool follows = !find_fault(self);
+        if (follows) take_message(self, answer, now_us);
+        if (follows || begin_again(self, &self->frame, now_us)) return;
     }
     read_later(self, now_us);
     if (!answer->is_first || self->vain_reads < READS_GONE) return;
@@ -195,8 +226,9 @@ static void note_late(net_stream_follower* self, bool is_late, uint64_t now_us) 
     self->info.late_us = is_late ? now_us - self->late_us : 0;
 }
 
-// A claim has no tick, and other bytes are refused when they are read.
-static void hear_end(net_stream_follower* self, const net_broker_answer* answer) {
+// A claim has no tick, and other bytes are refused when they are read. @return the broker has what
+// was read, and nothing else.
+static bool hear_end(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
     net_stream_follower_info* info = &self->info;
     net_stream_frame frame;
     net_log_record record;
@@ -205,12 +237,16 @@ static void hear_end(net_stream_follower* self, const net_broker_answer* answer)
     info->heard_us = self->ping_us;
     self->end = answer->sequence;
     count_lag(self);
-    if (!net_stream_frame_read(&frame, answer->data, answer->size)) return;
+    bool is_same = answer->sequence == info->position.sequence;
+    if (!net_stream_frame_read(&frame, answer->data, answer->size)) return is_same;
+    if (frame.epoch != info->position.epoch) is_same = false;
+    if (answer->sequence <= info->position.sequence) (void)begin_again(self, &frame, now_us);
     while (frame.kind == NET_STREAM_KIND_RECORDS &&
            net_stream_frame_next(&frame, &offset, &record, &data)) {
         const bool is_next = record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_ALIVE;
         info->end_tick = record.tick - (is_next && record.tick > 0);
     }
+    return is_same;
 }
 
 static void take_ping(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
@@ -226,8 +262,9 @@ static void take_ping(net_stream_follower* self, const net_broker_answer* answer
     }
     const bool is_late = now_us - self->ping_us > PING_ANSWER_US;
     note_late(self, is_late, now_us);
-    hear_end(self, answer);
-    if (info->lag_messages == 0 && !is_late)
+    // A broker that has less lost it, and the server of the match begins the stream again.
+    const bool is_same = hear_end(self, answer, now_us);
+    if (is_same && !info->is_passing && !is_late)
         count_silence(self);
     else
         count_no_silence(self);
@@ -334,6 +371,32 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
     return self->must_read && self->read_due_us < due_us ? self->read_due_us : due_us;
 }
 
+static bool enters_tick(const net_log_record* record) {
+    return record->kind == NET_LOG_KIND_BEGIN || record->kind == NET_LOG_KIND_CONTROL;
+}
+
+// The info is about what was given before. @return it was.
+static bool pass_over(net_stream_follower* self, const net_log_record* record) {
+    net_stream_follower_info* info = &self->info;
+    const ecs_tick end = info->tick - info->is_in_tick;
+    const bool is_old = record->tick <= end && record->kind != NET_LOG_KIND_CLOSE;
+    if (!info->is_passing) return false;
+    if (!is_old && self->passed_open == 0) return info->is_passing = false;
+    self->passed_open -= !is_old && enters_tick(record);
+    const bool has_end = !is_old || (record->kind == NET_LOG_KIND_END && record->tick == end);
+    info->is_passing = !has_end || self->passed_open > 0;
+    return true;
+}
+
+// Its last record was read: so was the message.
+static void end_message(net_stream_follower* self) {
+    net_stream_position* position = &self->info.position;
+    self->has_message = false;
+    position->sequence = self->sequence;
+    position->records += self->frame.count;
+    count_lag(self);
+}
+
 net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uint8_t** data,
                                             uint32_t* size) {
     net_stream_follower_info* info = &self->info;
@@ -341,28 +404,26 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uin
     if (info->is_closed) return NET_LOG_FEED_END;
     if (!self->has_message) return NET_LOG_FEED_NOTHING;
     net_log_record record;
-    const bool has_record = net_stream_frame_next(&self->frame, &self->offset, &record, data);
-    BASE_ASSERT(has_record);
-    if (!net_log_order_add(&self->order, &record)) {
-        fail_at(self, "has records that no log has in this order");
-        return NET_LOG_FEED_FAILED;
+    bool is_passed = true;
+    while (is_passed && self->has_message) {
+        const bool has_record = net_stream_frame_next(&self->frame, &self->offset, &record, data);
+        BASE_ASSERT(has_record);
+        if (!net_log_order_add(&self->order, &record)) {
+            fail_at(self, "has records that no log has in this order");
+            return NET_LOG_FEED_FAILED;
+        }
+        is_passed = pass_over(self, &record);
+        if (++self->taken == self->frame.count) end_message(self);
     }
+    if (is_passed) return NET_LOG_FEED_NOTHING;
     *size = record.size;
     if (record.kind == NET_LOG_KIND_END || record.kind == NET_LOG_KIND_ALIVE)
         info->is_claim_new = false;
-    info->open_records += record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_CONTROL;
+    info->open_records += enters_tick(&record);
     if (record.kind == NET_LOG_KIND_END) info->open_records = 0;
     info->tick = self->order.tick;
     info->is_in_tick = self->order.is_in_tick;
     info->is_closed = self->order.is_closed;
-    if (++self->taken == self->frame.count) {
-        // The last record of the message was read: so was the message.
-        net_stream_position* position = &self->info.position;
-        self->has_message = false;
-        position->sequence = self->sequence;
-        position->records += self->frame.count;
-        count_lag(self);
-    }
     return NET_LOG_FEED_RECORD;
 }
 
@@ -393,10 +454,10 @@ static net_log_feed_state next_of_feed(void* context, net_log_record* record) {
     net_stream_follower* self = context;
     const uint8_t* data;
     uint32_t size;
-    net_log_feed_state next = net_stream_follower_next(self, &data, &size);
-    if (next == NET_LOG_FEED_NOTHING) {
+    net_log_feed_state next;
+    while ((next = net_stream_follower_next(self, &data, &size)) == NET_LOG_FEED_NOTHING) {
         (void)net_stream_follower_poll(self, self->now_us);
-        next = net_stream_follower_next(self, &data, &size);
+        if (!self->has_message && !self->has_failed) break;
     }
     if (next != NET_LOG_FEED_RECORD) return next;
     const bool is_read = net_log_record_read(record, data, size);

@@ -36,14 +36,18 @@ struct net_stream_tap {
     bool is_following; // of both threads: they begin with net_stream_tap_begin
     bool is_leaving_out;
     uint64_t counted;
+    uint64_t logged;          // records of the log, which may have more than the stream
+    uint64_t ahead;           // so many more
     place appended;           // the newest record
-    _Atomic uint64_t records; // the same, for the stream's
+    _Atomic uint64_t records; // counted, for the stream's
 
     // Of the stream's thread.
-    uint64_t number; // of the newest record that was given; 0: none
-    place behind;    // it
+    _Atomic uint64_t moved; // `ahead`, of a stream that began again: its numbers are the log's
+    uint64_t number;        // of the newest record that was given; 0: none
+    place behind;           // it
     net_stream_record given;
-    bool is_in_ring; // it: cursor is behind it
+    bool is_in_ring;  // it: cursor is behind it
+    bool may_restart; // the reader is at the log's first record, which may be asked for
     uint64_t cursor;
     uint8_t* memory; // of a record out of a file
     net_log_reader* reader;
@@ -75,6 +79,7 @@ static void take_record(void* context, uint32_t kind, ecs_tick tick, const void*
                         uint32_t size) {
     net_stream_tap* self = context;
     step(&self->appended, tick);
+    self->logged++;
     if (self->is_following) return;
     self->counted++;
     if (!self->is_leaving_out || base_spsc_used(self->ring) == 0)
@@ -89,7 +94,7 @@ net_log_tap net_stream_tap_log(net_stream_tap* tap) {
 }
 
 uint64_t net_stream_tap_records(const net_stream_tap* tap) {
-    return atomic_load_explicit(&tap->records, memory_order_acquire);
+    return atomic_load_explicit(&tap->records, memory_order_acquire) + atomic_load(&tap->moved);
 }
 
 uint64_t net_stream_tap_waiting(const net_stream_tap* tap) {
@@ -119,7 +124,7 @@ static bool give_from_ring(net_stream_tap* self, uint64_t number) {
     bool is_damaged = false;
     for (const uint8_t* data; (data = base_spsc_next(self->ring, &cursor, &size, &is_damaged));
          base_spsc_pop_to(self->ring, cursor)) {
-        const uint64_t first = base_load_le64(data);
+        const uint64_t first = base_load_le64(data) + atomic_load(&self->moved);
         if (first < number) continue; // it was read from the files
         if (first > number) return false;
         self->given = (net_stream_record){.data = data + PREFIX_BYTES, .size = size - PREFIX_BYTES};
@@ -184,6 +189,14 @@ static bool give_from_log(net_stream_tap* self, uint64_t number) {
 static net_stream_found next(void* context, uint64_t number, net_stream_record* record) {
     net_stream_tap* self = context;
     if (self->is_following) return NET_STREAM_FOUND_NOTHING;
+    if (self->may_restart && number == 1) {
+        self->number = 0;
+        self->behind = (place){.tick = 0};
+        atomic_store(&self->moved, self->ahead);
+    } else if (self->may_restart) {
+        close_reader(self);
+    }
+    self->may_restart = false;
     BASE_ASSERT(number == self->number + 1 || (number == self->number && number > 0));
     if (number == self->number) {
         *record = self->given;
@@ -200,8 +213,24 @@ static net_stream_found next(void* context, uint64_t number, net_stream_record* 
     return NET_STREAM_FOUND_RECORD;
 }
 
+static const base_bytes* restart(void* context) {
+    net_stream_tap* self = context;
+    const base_reporter* silent = NULL;
+    close_reader(self);
+    (void)!net_log_reader_create(self->config.allocator, self->config.log_file, silent,
+                                 &self->reader);
+    const net_log_info* info = self->reader ? net_log_reader_info(self->reader) : NULL;
+    if (!info || info->first_tick > 1 || info->lost_ticks > 0) {
+        close_reader(self);
+        return NULL;
+    }
+    self->walk = net_log_cursor_begin(self->reader);
+    self->may_restart = true;
+    return &self->reader->header;
+}
+
 net_stream_source net_stream_tap_source(net_stream_tap* tap) {
-    return (net_stream_source){.context = tap, .next = next};
+    return (net_stream_source){.context = tap, .next = next, .restart = restart};
 }
 
 // ---- a log that goes on ----
@@ -230,6 +259,7 @@ net_result net_stream_tap_resume(net_stream_tap* self, uint64_t records, const v
     }
     const bool has_all = self->walk.resumed == 0 && !self->walk.has_failed;
     close_reader(self);
+    self->logged = self->counted;
     atomic_store_explicit(&self->records, self->counted, memory_order_release);
     if (!has_all) return refuse_records(self, reporter, "ticks are missing in the log");
     if (self->counted < records)
@@ -251,6 +281,7 @@ void net_stream_tap_begin(net_stream_tap* self, uint64_t records) {
     self->is_in_ring = self->is_leaving_out = self->is_following = false;
     self->behind = self->appended;
     self->number = self->counted = records;
+    self->ahead = self->logged - records;
     atomic_store_explicit(&self->records, records, memory_order_release);
 }
 

@@ -24,6 +24,7 @@
 #define IDLE_US (100 * MS)         // the connection is looked at, though there is nothing to send
 #define MISSING_AGAIN_US (20 * MS) // a log whose files are being renamed is looked at again
 #define MISSING_US (2 * 1000 * MS) // for so long
+#define RESTART_US (NET_STREAM_RESTART_MS * MS)
 #define LOST_US                                                                                    \
     (10 * 1000 * MS) // a broker that has less than it acknowledged may still be electing
 
@@ -44,6 +45,9 @@ struct net_stream_writer {
     uint64_t last_request;  // that asked for the newest message; 0: none did
     bool is_waiting;        // for an answer to either
     bool must_ask_last;     // before the message is sent again
+    bool is_restarting;     // the message is a claim that begins the stream again
+    bool is_restart_asked;  // by an operator
+    uint64_t restart_us;    // of FAILED: when it is tried; 0: not known yet
     uint64_t asked_us;      // the newest request
     uint64_t first_us;      // the first try
     uint64_t due_us;        // the next try
@@ -56,12 +60,22 @@ struct net_stream_writer {
 };
 
 static void fail_writer(net_stream_writer* self, const char* text) {
-    self->status.state = NET_STREAM_FAILED;
+    const bool stays = self->is_restarting && self->status.state == NET_STREAM_OWNED;
+    if (!stays) self->status.state = NET_STREAM_FAILED;
+    self->is_restarting = self->has_message = self->is_waiting = false;
+    self->restart_us = 0;
     (void)base_text_copy(self->status.text, sizeof self->status.text, text);
 }
 
 static bool is_sending(const net_stream_writer* self) {
-    return self->status.state == NET_STREAM_CLAIMING || self->status.state == NET_STREAM_OWNED;
+    return self->status.state == NET_STREAM_CLAIMING || self->status.state == NET_STREAM_OWNED ||
+           self->is_restarting;
+}
+
+// It had the stream, which may be another server's by now.
+static bool has_lost(const net_stream_writer* self) {
+    return self->status.state == NET_STREAM_FAILED &&
+           self->status.acked.epoch == self->status.epoch;
 }
 
 // ---- messages ----
@@ -99,7 +113,7 @@ static bool build(net_stream_writer* self, uint64_t now_us) {
             if (self->missing_since_us == 0) self->missing_since_us = now_us;
             self->due_us = now_us + MISSING_AGAIN_US;
             if (now_us - self->missing_since_us >= MISSING_US)
-                fail_writer(self, "the log has not all of the match: the stream ends");
+                fail_writer(self, "the log has not all of the match");
         }
         return false;
     }
@@ -122,7 +136,7 @@ static bool has_capacity(net_stream_writer* self, const net_broker_status* broke
     }
     const size_t room = broker->payload_bytes_max - NET_STREAM_BROKER_HEAD_BYTES;
     if (self->has_message && self->message.size > room) {
-        fail_writer(self, "the broker takes shorter messages than before: the stream ends");
+        fail_writer(self, "the broker takes shorter messages than before");
         return false;
     }
     self->message.capacity =
@@ -150,7 +164,8 @@ static void ask(net_stream_writer* self, const net_broker_status* status, uint64
     const net_broker_append append = {.data = self->message.data,
                                       .size = self->message.size,
                                       .expected = self->status.acked.sequence,
-                                      .id = self->id};
+                                      .id = self->id,
+                                      .replaces = self->is_restarting};
     broker->append(broker->context, self->request, &append);
 }
 
@@ -177,16 +192,19 @@ static void report_server(const net_stream_writer* self, uint64_t* due_us, uint6
 static void take_claimed(net_stream_writer* self, uint64_t now_us) {
     uint64_t due_us = 0;
     self->status.state = NET_STREAM_OWNED;
+    self->status.restarts += self->is_restarting;
+    self->is_restarting = false;
     if (self->status.epoch > 1) report_server(self, &due_us, now_us);
 }
 
 static void take_stored(net_stream_writer* self, uint64_t sequence, uint64_t now_us) {
     net_stream_status* status = &self->status;
     BASE_ASSERT(self->has_message && sequence == status->acked.sequence + 1);
+    status->epoch = self->frame.epoch;
     status->acked = (net_stream_position){.epoch = status->epoch,
                                           .sequence = sequence,
                                           .records = self->frame.number + self->frame.count - 1};
-    if (self->end_tick > 0) status->acked_tick = self->end_tick;
+    if (self->end_tick > status->acked_tick) status->acked_tick = self->end_tick;
     status->messages++;
     status->bytes += self->message.size;
     status->ack_us = now_us - self->first_us;
@@ -195,7 +213,7 @@ static void take_stored(net_stream_writer* self, uint64_t sequence, uint64_t now
     self->has_message = self->is_waiting = self->must_ask_last = false;
     self->due_us = 0;
     self->lost_since_us = 0;
-    if (status->state == NET_STREAM_CLAIMING) take_claimed(self, now_us);
+    if (self->frame.kind == NET_STREAM_KIND_CLAIM) take_claimed(self, now_us);
     if (self->has_close) status->state = NET_STREAM_ENDED;
 }
 
@@ -203,7 +221,7 @@ static void fence(net_stream_writer* self, uint64_t epoch) {
     self->status.state = NET_STREAM_FENCED;
     self->status.fenced_by = epoch;
     self->status.trouble = NET_STREAM_WELL;
-    self->has_message = self->is_waiting = false;
+    self->has_message = self->is_waiting = self->is_restarting = false;
 }
 
 static bool is_own(const net_stream_writer* self, const net_stream_frame* frame) {
@@ -214,28 +232,64 @@ static bool is_own(const net_stream_writer* self, const net_stream_frame* frame)
 }
 
 // A broker that was acknowledging and has less now: an election that is not over, or a lost disk.
-static void take_less(net_stream_writer* self, uint64_t sequence, uint64_t now_us) {
+// Only the server that has the stream begins it again.
+static void take_less(net_stream_writer* self, uint64_t now_us) {
+    if (self->status.state == NET_STREAM_CLAIMING && self->status.epoch > 1) {
+        fence(self, self->status.acked.epoch);
+        return;
+    }
     if (self->lost_since_us == 0) self->lost_since_us = now_us;
     self->must_ask_last = false;
     ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
-    if (now_us - self->lost_since_us < LOST_US) return;
-    char text[sizeof self->status.text];
-    (void)base_text_format(text, sizeof text,
-                           "the broker lost messages that it had acknowledged (it has %" PRIu64
-                           " of %" PRIu64 "): the stream ends",
-                           sequence, self->status.acked.sequence);
-    fail_writer(self, text);
+    if (now_us - self->lost_since_us >= LOST_US)
+        fail_writer(self, "the broker lost messages that it had acknowledged");
+}
+
+static void write_claim(net_stream_writer* self, const void* header, size_t header_bytes) {
+    BASE_ASSERT(header_bytes <= NET_STREAM_HEADER_BYTES_MAX);
+    self->message.capacity = NET_BROKER_PAYLOAD_BYTES_MIN - NET_STREAM_BROKER_HEAD_BYTES;
+    net_stream_frame_claim(&self->message, self->frame.epoch, self->frame.number,
+                           &self->config.claim, header, header_bytes);
+    BASE_ASSERT(!self->message.failed);
+}
+
+// No other server has written: the match from its first record on replaces the old messages.
+static void replace_old(net_stream_writer* self, const net_broker_answer* answer) {
+    const net_stream_source* source = &self->config.source;
+    const base_bytes* header = source->restart(source->context);
+    if (!header) {
+        fail_writer(self, "the log has not all of the match: the stream cannot begin again");
+        return;
+    }
+    write_claim(self, header->data, header->size);
+    self->status.acked.sequence = answer->end;
+    self->must_ask_last = self->is_waiting = false;
 }
 
 // After "wrong last sequence": whose message is the newest?
 static void take_last(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
     const uint64_t expected = self->status.acked.sequence;
+    net_stream_frame newest;
+    const bool has_newest = answer->code == NET_BROKER_DONE && answer->sequence > 0;
+    const bool is_read = has_newest && net_stream_frame_read(&newest, answer->data, answer->size);
+    const bool is_older = is_read && self->status.state == NET_STREAM_OWNED &&
+                          newest.epoch < self->status.epoch; // the claim is gone
     if (answer->code == NET_BROKER_REFUSED) {
         fail_writer(self, answer->text);
     } else if (answer->code != NET_BROKER_DONE) {
         ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
-    } else if (answer->end < expected) {
-        take_less(self, answer->end, now_us);
+    } else if (has_newest && !is_read) {
+        fail_writer(self,
+                    "its newest message has another form: no server of this version wrote it");
+    } else if (self->is_restarting && is_read && is_own(self, &newest)) {
+        self->status.acked.sequence = answer->sequence - 1;
+        take_stored(self, answer->sequence, now_us);
+    } else if (is_read && newest.epoch > self->status.epoch) {
+        fence(self, newest.epoch);
+    } else if (self->is_restarting) {
+        replace_old(self, answer);
+    } else if (answer->end < expected || is_older) {
+        take_less(self, now_us);
     } else if (answer->sequence <= expected) {
         // Who answered does not know the newest one yet, or numbers have no message: a limit of an
         // account is looked at when it has one.
@@ -243,15 +297,10 @@ static void take_last(net_stream_writer* self, const net_broker_answer* answer, 
         self->status.acked.sequence = answer->end;
         ask_later(self, self->status.trouble == NET_STREAM_FULL ? NET_STREAM_FULL : NET_STREAM_AWAY,
                   now_us + UNREADY_US);
+    } else if (answer->sequence == expected + 1 && is_own(self, &newest)) {
+        take_stored(self, answer->sequence, now_us);
     } else {
-        net_stream_frame frame;
-        if (!net_stream_frame_read(&frame, answer->data, answer->size))
-            fail_writer(self,
-                        "its newest message has another form: no server of this version wrote it");
-        else if (answer->sequence == expected + 1 && is_own(self, &frame))
-            take_stored(self, answer->sequence, now_us);
-        else
-            fence(self, frame.epoch);
+        fence(self, newest.epoch);
     }
 }
 
@@ -262,12 +311,12 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
         if (answer->sequence == self->status.acked.sequence + 1)
             take_stored(self, answer->sequence, now_us);
         else
-            fail_writer(self, "the broker numbers messages in another way: the stream ends");
+            fail_writer(self, "the broker numbers messages in another way");
         return;
     case NET_BROKER_WRONG_LAST:
         self->must_ask_last = true;
         self->is_waiting = false;
-        self->due_us = 0;
+        self->due_us = self->is_restarting ? now_us + UNREADY_US : 0;
         return;
     case NET_BROKER_FULL:
         // Who writes cannot write either: its silence does not mean that it is dead.
@@ -351,10 +400,11 @@ static uint64_t send(net_stream_writer* self, const net_broker_status* broker, u
     return now_us + ANSWER_US;
 }
 
-// Nothing comes of a server whose message waits, in a full broker or on a long way to it, and it
-// lives. One that hangs has soon none that waits.
+// Nothing comes of a server whose message waits, in a full broker or on a long way to it, or whose
+// stream failed, and it lives. One that hangs has soon none that waits.
 static uint64_t report_waiting(net_stream_writer* self, uint64_t now_us) {
-    if (self->status.state != NET_STREAM_OWNED || !self->has_message) return UINT64_MAX;
+    const bool waits = self->status.state == NET_STREAM_OWNED && self->has_message;
+    if (!waits && !has_lost(self)) return UINT64_MAX;
     if (self->said_us == 0) self->said_us = now_us; // an answer that comes soon needs none
     uint64_t due_us = self->said_us + WAITS_US;
     if (now_us >= due_us) {
@@ -364,12 +414,30 @@ static uint64_t report_waiting(net_stream_writer* self, uint64_t now_us) {
     return self->said_us + WAITS_US;
 }
 
+// Whether it can begin again or not, it is looked at: another server may have the match by now.
+static void restart(net_stream_writer* self, uint64_t now_us) {
+    const bool is_free = self->status.state == NET_STREAM_OWNED && !self->has_message;
+    const bool is_asked = self->is_restart_asked && (is_free || has_lost(self));
+    if (self->is_restarting || !(is_asked || has_lost(self))) return;
+    if (self->restart_us == 0) self->restart_us = now_us + RESTART_US;
+    if (!is_asked && now_us < self->restart_us) return;
+    self->frame = (net_stream_frame){
+        .kind = NET_STREAM_KIND_CLAIM, .epoch = self->status.epoch + 1, .number = 1};
+    self->message.size = 0; // it is written when no other server has claimed
+    prepare(self);
+    self->end_tick = self->lost_since_us = self->missing_since_us = 0;
+    self->is_restart_asked = self->has_close = self->is_waiting = false;
+    self->must_ask_last = self->is_restarting = true;
+    self->restart_us = 0;
+}
+
 uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
     take_answers(self, now_us);
+    restart(self, now_us);
     uint64_t next_us = UINT64_MAX;
-    if (is_sending(self)) {
+    if (is_sending(self) || has_lost(self)) {
         const net_broker_status status = net_stream_writer_broker(self);
-        const uint64_t send_us = send(self, &status, now_us);
+        const uint64_t send_us = is_sending(self) ? send(self, &status, now_us) : self->restart_us;
         const uint64_t report_us = status.is_connected ? report_waiting(self, now_us) : UINT64_MAX;
         next_us = send_us < report_us ? send_us : report_us;
     }
@@ -386,11 +454,14 @@ uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
     return next_us;
 }
 
+void net_stream_writer_restart(net_stream_writer* self) {
+    self->is_restart_asked = true;
+}
+
 void net_stream_writer_claim(net_stream_writer* self, const net_stream_position* behind,
                              const void* header, size_t header_bytes) {
     BASE_ASSERT(self->status.state == NET_STREAM_IDLE || self->status.state == NET_STREAM_FENCED);
     BASE_ASSERT((behind->sequence == 0) == (header != NULL));
-    BASE_ASSERT(header_bytes <= NET_STREAM_HEADER_BYTES_MAX);
     self->status = (net_stream_status){.state = NET_STREAM_CLAIMING,
                                        .epoch = behind->epoch + 1,
                                        .writer = self->config.claim.writer,
@@ -399,10 +470,7 @@ void net_stream_writer_claim(net_stream_writer* self, const net_stream_position*
         .kind = NET_STREAM_KIND_CLAIM, .epoch = behind->epoch + 1, .number = behind->records + 1};
     self->end_tick = 0;
     self->has_close = false;
-    self->message.capacity = NET_BROKER_PAYLOAD_BYTES_MIN - NET_STREAM_BROKER_HEAD_BYTES;
-    net_stream_frame_claim(&self->message, self->frame.epoch, self->frame.number,
-                           &self->config.claim, header, header_bytes);
-    BASE_ASSERT(!self->message.failed);
+    write_claim(self, header, header_bytes);
     prepare(self);
     self->is_waiting = false;
     self->lost_since_us = 0;
@@ -434,11 +502,13 @@ net_stream_writer* net_stream_writer_create(const net_stream_writer_config* conf
 // STILL and UNSAFE last until all is stored again.
 static net_stream_safety decide(const net_stream_sync* self, bool is_owned, bool is_over,
                                 uint64_t now_us) {
-    const bool is_late = self->waits && now_us - self->waited_us > self->limit_us;
+    const uint64_t late_us = self->waits ? now_us - self->waited_us : 0;
+    const bool is_late = late_us > self->limit_us;
+    const bool is_lost = late_us > self->limit_us + NET_STREAM_STILL_MS * MS;
     if (!self->is_on) return NET_STREAM_FREE;
     if (!self->waits) return NET_STREAM_SAFE;
     if (self->safety == NET_STREAM_UNSAFE) return NET_STREAM_UNSAFE;
-    if (is_late && (self->goes_on || is_over)) return NET_STREAM_UNSAFE;
+    if (is_lost || (is_late && (self->goes_on || is_over))) return NET_STREAM_UNSAFE;
     if (self->goes_on) return NET_STREAM_SAFE;
     return is_late || !is_owned || self->safety == NET_STREAM_STILL ? NET_STREAM_STILL
                                                                     : NET_STREAM_SAFE;

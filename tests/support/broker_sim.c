@@ -25,7 +25,7 @@ typedef struct event {
     size_t size;
     net_broker_code code;
     uint64_t sequence, end;
-    bool is_first, with_end;
+    bool is_first, with_end, replaces;
 } event;
 
 typedef struct message {
@@ -167,6 +167,7 @@ static void serve_append(broker_sim* sim, event* request) {
         message* stored = add_message(sim);
         *stored = (message){.data = request->data, .size = request->size, .stored_us = sim->now_us};
         memcpy(stored->id, request->id, sizeof stored->id);
+        if (request->replaces) sim->expired = sim->message_count - 1;
         request->data = NULL;
         answer(sim, request, NET_BROKER_DONE, sim->message_count, NULL);
     }
@@ -289,7 +290,8 @@ static void user_append(void* context, uint64_t request, const net_broker_append
                   .request = request,
                   .expected = append->expected,
                   .data = copy_of(append->data, append->size),
-                  .size = append->size};
+                  .size = append->size,
+                  .replaces = append->replaces};
     BASE_ASSERT(base_text_copy(made.id, sizeof made.id, append->id));
     add_request(context, made);
 }
@@ -398,6 +400,7 @@ void broker_sim_set_id_us(broker_sim* sim, uint64_t id_us) {
 void broker_sim_forget(broker_sim* sim, uint64_t count) {
     while (sim->message_count > count)
         free(sim->messages[--sim->message_count].data);
+    if (sim->expired > count) sim->expired = count;
 }
 
 void broker_sim_expire(broker_sim* sim, uint64_t sequence) {
@@ -414,6 +417,10 @@ uint64_t broker_sim_reads(const broker_sim* sim) {
 
 uint64_t broker_sim_count(const broker_sim* sim) {
     return sim->message_count;
+}
+
+uint64_t broker_sim_first(const broker_sim* sim) {
+    return sim->expired + 1;
 }
 
 const uint8_t* broker_sim_message(const broker_sim* sim, uint64_t sequence, size_t* size) {

@@ -52,5 +52,7 @@ void broker_sim_expire(broker_sim* sim, uint64_t sequence);
 /// That were begun.
 uint64_t broker_sim_reads(const broker_sim* sim);
 uint64_t broker_sim_count(const broker_sim* sim);
+/// The oldest message that it gives.
+uint64_t broker_sim_first(const broker_sim* sim);
 /// Message `sequence`, from 1.
 const uint8_t* broker_sim_message(const broker_sim* sim, uint64_t sequence, size_t* size);

@@ -49,6 +49,7 @@ typedef struct net_broker_append {
     uint64_t expected; ///< sequence of the stream's last message; 0: the stream has none
     const char*
         id; ///< a message whose id is known is not stored again. Shorter than NET_BROKER_ID_BYTES
+    bool replaces; ///< when it is stored, the broker drops all that is before it
 } net_broker_append;
 
 typedef struct net_broker_status {
@@ -118,6 +119,9 @@ typedef struct net_stream_record {
 typedef struct net_stream_source {
     void* context;
     net_stream_found (*next)(void* context, uint64_t number, net_stream_record* record);
+    /// The next number may be 1 again, and all follow. @return the packed Header of the log,
+    /// borrowed until the next call; NULL: the log has not all of the match.
+    const base_bytes* (*restart)(void* context);
 } net_stream_source;
 
 /// Between a log's writer and the stream: records wait in memory, and those that found no room
@@ -183,7 +187,9 @@ typedef enum net_stream_state {
     NET_STREAM_FENCED, ///< another one writes, or a claim met a full broker (the trouble is FULL):
                        ///< nothing is sent any more, unless a new claim is made
     NET_STREAM_ENDED,  ///< the close was acknowledged
-    NET_STREAM_FAILED, ///< net_stream_status.text says why; the match is not concerned
+    /// net_stream_status.text says why; the match is not concerned. After OWNED it is read each
+    /// NET_STREAM_RESTART_MS: the stream begins again (OWNED), or another one writes (FENCED).
+    NET_STREAM_FAILED,
 } net_stream_state;
 
 typedef enum net_stream_trouble {
@@ -195,6 +201,8 @@ typedef enum net_stream_trouble {
 
 /// Without an answer so long a message is sent again, with the same id.
 #define NET_STREAM_ANSWER_MS 2000u
+/// A stream that failed is begun again after this long, and after each try in vain.
+#define NET_STREAM_RESTART_MS 1000u
 /// A program asks a broker again that was away, at the latest after this long.
 #define NET_STREAM_AGAIN_MS_MAX 30000u
 /// While a message waits, its server says so often that it lives.
@@ -212,6 +220,7 @@ typedef struct net_stream_status {
     ecs_tick acked_tick;           ///< newest one whose end is acknowledged; 0: none
     uint64_t messages, bytes;      ///< acknowledged
     uint64_t repeats;              ///< messages that were sent once more
+    uint64_t restarts;             ///< the stream began again
     uint64_t ack_us, ack_us_total; ///< how long the newest acknowledgement took, and all
     /// OWNED: who would take the match over now, and who shows it, as they report (0 standbys while
     /// there is trouble: none could claim).
@@ -238,6 +247,10 @@ BASE_MUST_USE net_stream_writer* net_stream_writer_create(const net_stream_write
 void net_stream_writer_claim(net_stream_writer* writer, const net_stream_position* behind,
                              const void* header, size_t header_bytes);
 #define NET_STREAM_HEADER_BYTES_MAX (1u << 19)
+/// An operator wants it: begin the stream again, when OWNED or FAILED. All that it has is replaced
+/// by the match from its first record on, as the next epoch; who follows passes over what it has.
+/// When its source has not all of the match, or the broker refuses it, an OWNED one stays as it is.
+void net_stream_writer_restart(net_stream_writer* writer);
 /// Take answers, send what is due. @return when it must be called again at the latest, although
 /// nothing comes: a time in microseconds.
 uint64_t net_stream_writer_poll(net_stream_writer* writer, uint64_t now_us);
@@ -273,6 +286,9 @@ typedef enum net_stream_safety {
 /// Of a match that is not kept safe: clients learn nothing for so long after such a rest, until the
 /// stream has shown that the match is still here.
 #define NET_STREAM_DOUBT_MS 500u
+/// A match stands still for so long, beyond its limit, while the stream takes nothing. Then it goes
+/// on UNSAFE.
+#define NET_STREAM_STILL_MS 5000u
 
 /// What a server lets its clients know. A plain struct: zero all but the first four fields.
 typedef struct net_stream_sync {
@@ -322,6 +338,7 @@ typedef struct net_stream_follower_info {
     uint32_t open_records;  ///< that enter the tick after the newest end
     bool is_closed;
     bool is_waiting;      ///< nothing came since its server said that it waits for the broker
+    bool is_passing;      ///< the stream began again, and what came before is not all there yet
     uint64_t answered_us; ///< when the broker last answered; 0: never
     /// How long nothing came, counted only while the broker answered: from 0 again when it did not,
     /// and not before NET_STREAM_ANSWER_MS after that. Where the connection was lost, twice the

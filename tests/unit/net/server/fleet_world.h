@@ -48,6 +48,7 @@ typedef struct fleet {
     uint64_t now_us;
     uint64_t gap_us, tick_us; // the longest time without a tick, and when the newest one was
     char said[4096];
+    bool may_fail; // the streams
 
     /// Of keyed fleets: players find the next server themselves. Others are moved.
     net_key_ring ring;
@@ -239,8 +240,8 @@ static inline void live(fleet* self, node* at, bool is_tick) {
     if (at->is_primary && self->now_us >= at->blind_until_us) {
         (void)net_stream_writer_poll(at->writer, self->now_us);
         const net_stream_status* status = net_stream_writer_status(at->writer);
-        assert_true(status->state == NET_STREAM_OWNED || status->state == NET_STREAM_FENCED ||
-                    status->state == NET_STREAM_ENDED);
+        assert_true(status->state >= NET_STREAM_OWNED);
+        assert_true(status->state != NET_STREAM_FAILED || self->may_fail);
         at->is_fenced = status->state == NET_STREAM_FENCED;
         net_server_set_epoch(at->server, status->epoch);
         if (at->is_fenced) at->is_primary = false;

@@ -157,6 +157,61 @@ FLEET_CASE(a_full_broker_moves_no_match, 15, 1, 1) {
     ends_well(self, second, 1);
 }
 
+static void begins_again(fleet* self, const node* by, const node* standby, uint64_t epoch) {
+    const net_stream_status* status = net_stream_writer_status(by->writer);
+    self->may_fail = true;
+    for (uint32_t i = 0; i < 900 && status->epoch < epoch; i++)
+        step(self);
+    run(self, 120);
+    assert_int_equal(status->state, NET_STREAM_OWNED);
+    assert_int_equal(status->epoch, epoch);
+    keeps_match(by, standby);
+    assert_true(net_match_tick(by->match) - net_match_tick(standby->match) <= 2);
+    assert_int_equal(status->standbys, 1);
+}
+
+// Of its messages some are left, or none. Then the standby has the match, and loses its stream too.
+FLEET_CASE(a_stream_that_the_broker_lost_begins_again_and_its_standbys_follow, 17, 1, 2) {
+    run(self, 120);
+    broker_sim_forget(self->broker, broker_sim_count(self->broker) / 2);
+    begins_again(self, first, second, 2);
+    kill_node(first);
+    await_takeover(self, second, 60, 2);
+    (void)open_standby(self, 2);
+    run(self, 120);
+    broker_sim_forget(self->broker, 0);
+    begins_again(self, second, third, 4);
+    net_stream_writer_restart(second->writer); // an operator wants it
+    begins_again(self, second, third, 5);
+    kill_node(second);
+    await_takeover(self, third, 60, 2);
+    ends_well(self, third, 2);
+}
+
+// It has all that the broker has, and its server lives.
+FLEET_CASE(who_comes_to_a_stream_that_was_lost_does_not_claim, 19, 0, 1) {
+    run(self, 120);
+    broker_sim_forget(self->broker, broker_sim_count(self->broker) / 2);
+    run(self, 30);
+    (void)open_standby(self, 1);
+    begins_again(self, first, second, 2);
+    ends_well(self, first, 1);
+    assert_false(third->is_open);
+}
+
+// It runs the match, and says so.
+FLEET_CASE(a_server_whose_stream_failed_keeps_its_match, 18, 1, 1) {
+    self->may_fail = true;
+    run(self, 60);
+    broker_sim_set_payload_max(self->broker, NET_BROKER_PAYLOAD_BYTES_MIN - 1);
+    run(self, 330);
+    assert_int_equal(net_stream_writer_status(first->writer)->state, NET_STREAM_FAILED);
+    keeps_match(first, second);
+    broker_sim_set_payload_max(self->broker, 1u << 20);
+    begins_again(self, first, second, 2);
+    ends_well(self, first, 1);
+}
+
 // The server's own log has all of it.
 FLEET_CASE(without_a_broker_no_match_goes_on_elsewhere, 11, 1, 1) {
     broker_sim_stall(self->broker, self->now_us + 60000 * MS);

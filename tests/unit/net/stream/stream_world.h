@@ -32,6 +32,7 @@ typedef struct made_script {
     uint64_t mark;
     uint64_t first;     ///< number of the first record
     bool is_unreadable; ///< nothing is found of what was appended
+    bool is_part;       ///< it lacks what came first
     net_log_order order;
     struct script_record {
         uint8_t data[40];
@@ -76,13 +77,22 @@ static inline net_stream_found script_next(void* context, uint64_t number,
     return NET_STREAM_FOUND_RECORD;
 }
 
+static inline const base_bytes* script_restart(void* context) {
+    static char text[] = "header";
+    static base_bytes header;
+    const made_script* self = context;
+    header.data = (uint8_t*)text;
+    header.size = 6;
+    return self->is_part ? NULL : &header;
+}
+
 static inline void script_end(made_script* self) {
     free(self->records);
 }
 
 static inline net_stream_writer* make_writer(const net_broker* broker, made_script* from) {
     const net_stream_writer_config config = {.broker = *broker,
-                                             .source = {.context = from, .next = script_next},
+                                             .source = {from, script_next, script_restart},
                                              .claim = {.writer = from->mark},
                                              .tick_us = 16 * MS};
     return net_stream_writer_create(&config);

@@ -28,12 +28,19 @@ static void run(stream_stage* self, uint64_t us) {
 }
 
 // It waits at the broker.
-static void append(stream_stage* self, const void* data, size_t size) {
+static void append_as(stream_stage* self, const void* data, size_t size, bool replaces) {
     char id[NET_BROKER_ID_BYTES];
     snprintf(id, sizeof id, "%llu", (unsigned long long)self->request);
-    const net_broker_append append = {
-        .data = data, .size = size, .expected = broker_sim_count(self->sim), .id = id};
+    const net_broker_append append = {.data = data,
+                                      .size = size,
+                                      .expected = broker_sim_count(self->sim),
+                                      .id = id,
+                                      .replaces = replaces};
     self->broker.append(self->broker.context, ++self->request, &append);
+}
+
+static void append(stream_stage* self, const void* data, size_t size) {
+    append_as(self, data, size, false);
 }
 
 static void put(stream_stage* self, const void* data, size_t size) {
@@ -41,12 +48,18 @@ static void put(stream_stage* self, const void* data, size_t size) {
     run(self, 3 * MS);
 }
 
-static void put_claim(stream_stage* self, uint64_t epoch, uint64_t number, const char* header) {
+static void put_claim_as(stream_stage* self, uint64_t epoch, uint64_t number, const char* header,
+                         bool replaces) {
     uint8_t memory[256];
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
     const net_stream_claim claim = {.writer = epoch + 10, .key_id = 3};
     net_stream_frame_claim(&message, epoch, number, &claim, header, header ? strlen(header) : 0);
-    put(self, memory, message.size);
+    append_as(self, memory, message.size, replaces);
+    run(self, 3 * MS);
+}
+
+static void put_claim(stream_stage* self, uint64_t epoch, uint64_t number, const char* header) {
+    put_claim_as(self, epoch, number, header, false);
 }
 
 // What the script has and no message has yet.
@@ -239,6 +252,70 @@ CLAIMED_CASE(a_server_that_says_that_it_waits_is_not_silent, 1) {
         say_waits(self, 1, 12);
     }
     assert_true(self->info->silence_us >= 800 * MS && !self->info->is_waiting);
+}
+
+// A match of 20 ticks, of which the last one may be open. The broker keeps so many messages of it;
+// the server begins the stream again, and its records come in messages of other lengths.
+CASE(who_follows_a_stream_that_begins_again_passes_over_what_came) {
+    for (uint32_t i = 0; i < 36; i++) {
+        stream_stage of, *self = &of;
+        open_claimed(self, 20);
+        if (i % 2) script_add(&self->script, NET_LOG_KIND_BEGIN);
+        if (i % 2) put_records(self, 1, self->sent + 1);
+        static const uint64_t kept[] = {0, 1, 2, 15, 20, UINT64_MAX};
+        const uint64_t count = broker_sim_count(self->sim);
+        const uint64_t left = kept[i % 6];
+        if (left < count) broker_sim_forget(self->sim, left);
+        const uint64_t got = self->got;
+        run(self, 1500 * MS);
+        assert_true((self->info->silence_us > 0) == (left >= count)); // else no standby may claim
+        put_claim_as(self, 2, 1, "header", true);
+        run(self, 600 * MS);
+        assert_true(self->info->is_passing && self->info->silence_us == 0);
+        script_tick(&self->script);
+        const uint64_t all = self->script.count;
+        const uint64_t step = i / 6 * 7 + 1;
+        self->sent = 0;
+        while (self->sent < all) {
+            const uint64_t end = self->sent + step < all ? self->sent + step : all;
+            self->script.count = end;
+            append_records(self, 2, self->sent + 1);
+            self->script.count = all;
+            broker_sim_run(self->sim, self->now_us += MS);
+            if (i % 5 == 0) run(self, 60 * MS);
+        }
+        run(self, 1000 * MS);
+        assert_int_equal(self->got, all);
+        assert_true(self->got > got && !self->info->is_passing);
+        assert_int_equal(self->info->position.records, all);
+        assert_int_equal(self->info->position.sequence, broker_sim_count(self->sim));
+        assert_int_equal(self->info->position.epoch, 2);
+        assert_true(self->info->silence_us > 0 && !self->info->is_claim_new);
+        put_claim(self, 3, all + 1, NULL);
+        script_tick(&self->script);
+        put_records(self, 3, all + 1);
+        assert_int_equal(self->got, all + 2);
+        stage_close(self);
+    }
+}
+
+// The broker has an older store, with more messages of the epoch before.
+CLAIMED_CASE(messages_of_an_epoch_before_are_waited_out, 3) {
+    put_claim(self, 2, 7, NULL);
+    put_tick(self, 2);
+    const uint64_t reads = broker_sim_reads(self->sim);
+    self->sent = 0;
+    put_records(self, 1, 1);
+    run(self, 3000 * MS);
+    assert_int_equal(self->info->silence_us, 0);
+    assert_in_range(broker_sim_reads(self->sim) - reads, 1, 12);
+    put_claim_as(self, 3, 1, "header", true);
+    script_tick(&self->script);
+    self->sent = 0;
+    put_records(self, 3, 1);
+    run(self, 1000 * MS);
+    assert_int_equal(self->got, 10);
+    assert_int_equal(self->info->position.epoch, 3);
 }
 
 CASE(streams_that_no_server_writes_are_refused) {

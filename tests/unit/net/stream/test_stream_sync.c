@@ -90,15 +90,24 @@ CASE(it_may_go_on_instead_and_names_the_ticks) {
     assert_int_equal(pass(&at, 300), NET_STREAM_UNSAFE);
 }
 
-CASE(before_the_claim_is_answered_and_behind_a_failure_it_stands_still) {
+CASE(before_the_claim_is_answered_and_behind_a_failure_it_stands_still_for_a_time) {
     scene at = begin(true, false);
     at.status.state = NET_STREAM_CLAIMING;
     assert_int_equal(pass(&at, 16), NET_STREAM_STILL);
     at.status.state = NET_STREAM_OWNED;
     assert_int_equal(pass(&at, 16), NET_STREAM_SAFE);
     at.status.state = NET_STREAM_FAILED;
+    at.newest = 7;
     assert_int_equal(pass(&at, 16), NET_STREAM_STILL);
-    assert_int_equal(pass(&at, 60000), NET_STREAM_STILL);
+    assert_int_equal(pass(&at, NET_STREAM_STILL_MS), NET_STREAM_STILL);
+    assert_int_equal(pass(&at, 300), NET_STREAM_UNSAFE);
+    assert_int_equal(at.sync.unsafe, 1);
+    at.newest = 50;
+    at.status.state = NET_STREAM_OWNED; // it began again
+    at.status.acked.records = 1;
+    assert_int_equal(store(&at, 49), NET_STREAM_UNSAFE);
+    assert_int_equal(store(&at, 50), NET_STREAM_SAFE);
+    assert_int_equal(at.sync.released, 50);
 }
 
 CASE(a_match_that_is_over_says_its_goodbyes) {

@@ -128,6 +128,29 @@ CASE(records_that_wait_or_found_no_room_come_out_in_order) {
     }
 }
 
+CASE(a_log_is_given_from_its_first_record_on_again) {
+    static const uint64_t waiting[] = {0, 1024};
+    for (uint32_t i = 0; i < 6; i++) {
+        log_stage of, *self = &of;
+        open_log(self, waiting[i % 2], 10, 1500);
+        add_ticks(self, 40);
+        (void)take(self, i < 2 || i == 5 ? 7 : UINT64_MAX);
+        add_ticks(self, i < 4 ? 20 : 0);
+        const base_bytes* header = self->source.restart(self->source.context);
+        assert_true(header && header->size > 0);
+        if (i == 5) (void)take(self, 7); // the broker refused it
+        header = self->source.restart(self->source.context);
+        assert_true(header && header->size > 0);
+        self->number = 1;
+        self->expected.offset = 0;
+        add_ticks(self, 5);
+        (void)take(self, 20);
+        add_ticks(self, 30);
+        has_all(self);
+        close_log(self);
+    }
+}
+
 LOG_CASE(ticks_whose_segment_was_deleted_are_lost_and_said_to_be, 1024, 10, 1500) {
     add_ticks(self, 100);
     char name[256];
@@ -137,6 +160,7 @@ LOG_CASE(ticks_whose_segment_was_deleted_are_lost_and_said_to_be, 1024, 10, 1500
     }
     assert_int_equal(take(self, UINT64_MAX), NET_STREAM_FOUND_LOST);
     assert_true(self->number > 1 && self->number < 100);
+    assert_null(self->source.restart(self->source.context));
 }
 
 LOG_CASE(a_log_that_failed_does_not_end_the_stream, 0, 0, 0) {

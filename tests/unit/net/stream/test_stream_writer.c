@@ -73,7 +73,7 @@ OWNED_CASE(a_log_that_cannot_be_read_for_a_moment_ends_no_stream) {
     ticks(self, 1);
     run(self, 2050 * MS);
     assert_int_equal(self->status->state, NET_STREAM_FAILED);
-    assert_string_equal(self->status->text, "the log has not all of the match: the stream ends");
+    assert_string_equal(self->status->text, "the log has not all of the match");
 }
 
 OWNED_CASE(a_close_ends_the_stream) {
@@ -259,14 +259,103 @@ STAGE_CASE(a_broker_that_takes_too_little_is_refused_with_a_reason) {
     assert_int_equal(broker_sim_count(self->sim), 0);
 }
 
-OWNED_CASE(a_broker_that_lost_what_it_acknowledged_ends_the_stream) {
+// The broker has nothing but the match, as this epoch.
+static void has_begun_again(const stream_stage* self, uint64_t epoch, ecs_tick tick) {
+    net_stream_frame frame;
+    size_t size;
+    const net_stream_status* status = self->status;
+    assert_int_equal(status->state, NET_STREAM_OWNED);
+    assert_int_equal(status->epoch, epoch);
+    assert_int_equal(status->restarts, epoch - 1);
+    assert_int_equal(status->acked_tick, tick);
+    assert_int_equal(status->acked.records, 2 * tick);
+    assert_int_equal(status->acked.sequence, broker_sim_count(self->sim));
+    const uint64_t first = broker_sim_first(self->sim);
+    const uint8_t* data = broker_sim_message(self->sim, first, &size);
+    assert_true(net_stream_frame_read(&frame, data, size));
+    assert_true(frame.kind == NET_STREAM_KIND_CLAIM && frame.header && frame.number == 1);
+    assert_int_equal(frame.epoch, epoch);
+}
+
+CASE(a_stream_that_the_broker_lost_begins_again) {
+    for (uint32_t kept = 0; kept < 3; kept++) {
+        stream_stage of, *self = &of;
+        open_owned(self);
+        for (uint32_t i = 0; i < 5; i++) {
+            ticks(self, 1);
+            run(self, 10 * MS);
+        }
+        broker_sim_forget(self->sim, kept);
+        ticks(self, 1);
+        run(self, 5000 * MS); // it may still elect
+        assert_int_equal(self->status->state, NET_STREAM_OWNED);
+        run(self, 5500 * MS);
+        assert_int_equal(self->status->state, NET_STREAM_FAILED);
+        assert_non_null(strstr(self->status->text, "lost"));
+        ticks(self, 3);
+        run(self, (NET_STREAM_RESTART_MS + 100) * MS);
+        has_begun_again(self, 2, 9);
+        stage_close(self);
+    }
+}
+
+// Its store is an older one, with more messages of an epoch before.
+OWNED_CASE(a_stream_of_an_epoch_before_fences_nobody) {
     ticks(self, 1);
     run(self, 10 * MS);
+    net_stream_writer_restart(self->writer);
+    run(self, 10 * MS);
+    has_begun_again(self, 2, 1);
+    intrude(self, 1);
+    ticks(self, 1);
+    run(self, 12000 * MS);
+    has_begun_again(self, 3, 2);
+}
+
+// A claim whose answer is lost is known by its writer.
+OWNED_CASE(an_operator_may_begin_the_stream_again) {
+    for (uint64_t i = 2; i < 5; i++) {
+        ticks(self, 1);
+        run(self, 10 * MS);
+        if (i == 4) broker_sim_set_faults(self->sim, &(broker_sim_faults){.answer_lost = 300});
+        net_stream_writer_restart(self->writer);
+        run(self, 20000 * MS);
+        has_begun_again(self, i, i - 1);
+    }
+}
+
+// What it has, others can follow.
+OWNED_CASE(of_a_part_of_a_match_no_stream_begins_again) {
+    self->script.is_part = true;
+    ticks(self, 1);
+    run(self, 10 * MS);
+    net_stream_writer_restart(self->writer);
+    run(self, 100 * MS);
+    ticks(self, 1);
+    run(self, 10 * MS);
+    assert_int_equal(self->status->state, NET_STREAM_OWNED);
+    assert_int_equal(self->status->acked.records, 4);
+    assert_int_equal(self->status->restarts, 0);
     broker_sim_forget(self->sim, 1);
     ticks(self, 1);
-    run(self, 5000 * MS); // it may still elect
-    assert_int_equal(self->status->state, NET_STREAM_OWNED);
-    run(self, 6000 * MS);
+    run(self, 15000 * MS);
     assert_int_equal(self->status->state, NET_STREAM_FAILED);
-    assert_non_null(strstr(self->status->text, "lost"));
+    assert_non_null(strstr(self->status->text, "cannot begin again"));
+    intrude(self, 2);
+    run(self, (NET_STREAM_RESTART_MS + 100) * MS);
+    assert_int_equal(self->status->state, NET_STREAM_FENCED);
+    assert_int_equal(self->status->fenced_by, 2);
+}
+
+// It fails, lives on, and another server takes the match meanwhile.
+OWNED_CASE(a_stream_that_failed_shows_whose_the_match_is) {
+    self->script.is_unreadable = true;
+    ticks(self, 1);
+    run(self, 2050 * MS);
+    assert_int_equal(self->status->state, NET_STREAM_FAILED);
+    intrude(self, 2);
+    run(self, (NET_STREAM_RESTART_MS + 100) * MS);
+    assert_int_equal(self->status->state, NET_STREAM_FENCED);
+    assert_int_equal(self->status->fenced_by, 2);
+    assert_int_equal(broker_sim_count(self->sim), 2);
 }
