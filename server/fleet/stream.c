@@ -53,6 +53,7 @@ struct server_stream {
     bool has_thread;
     _Atomic bool has_writer; // the thread; before that it waits
     _Atomic bool is_stopping;
+    _Atomic bool is_restart_asked;
 
     pthread_mutex_t mutex;
     server_stream_counts shared; // under it, of the thread
@@ -60,6 +61,7 @@ struct server_stream {
     // Of the loop.
     server_stream_counts counts;
     net_stream_state said_state;
+    uint64_t said_restarts;
     net_stream_trouble said_trouble;
     char said_text[sizeof((net_stream_status*)0)->text]; // of AWAY
     uint64_t said_acked; // records that were stored when the trouble was said
@@ -112,6 +114,8 @@ static void* run_stream(void* context) {
     server_stream* self = context;
     while (!atomic_load(&self->is_stopping)) {
         const bool has_writer = atomic_load(&self->has_writer);
+        if (has_writer && atomic_exchange(&self->is_restart_asked, false))
+            net_stream_writer_restart(self->writer);
         const uint64_t next_us =
             has_writer ? net_stream_writer_poll(self->writer, net_loop_now_us()) : UINT64_MAX;
         if (has_writer) share(self);
@@ -411,20 +415,34 @@ static void say_handed_over(const server_stream* self, uint64_t epoch) {
                 tick, epoch);
 }
 
+static void pass_restart(server_stream* self) {
+    const net_stream_status* status = &self->counts.status;
+    bool* is_asked = &server_subject_of(self->program)->is_restream_asked;
+    if (*is_asked) atomic_store(&self->is_restart_asked, true);
+    if (*is_asked) wake(self);
+    *is_asked = false;
+    if (status->restarts > self->said_restarts)
+        base_report(&self->program->reporter, NULL, 0,
+                    "note: the stream began again as epoch %" PRIu64
+                    ": all of the match is sent once more",
+                    status->epoch);
+    self->said_restarts = status->restarts;
+}
+
 static uint64_t pass_stream(server_stream* self, uint64_t now_us) {
     eventfd_t count;
     (void)eventfd_read(self->stored, &count);
     if (!take_counts(self)) (void)eventfd_write(self->stored, 1); // look again, at once
     const net_stream_status* status = &self->counts.status;
+    pass_restart(self);
     if (status->state == NET_STREAM_OWNED || status->state == NET_STREAM_CLAIMING)
         say_trouble(self, now_us);
     if (status->state == self->said_state) return 0;
     self->said_state = status->state;
     if (status->state == NET_STREAM_FAILED)
-        base_report(&self->program->reporter, NULL, 0, "the stream ended, the match %s: %s",
-                    goes_on(self) ? "continues without"
-                                  : "is halted: end it, and continue with --resume",
-                    status->text);
+        base_report(&self->program->reporter, NULL, 0,
+                    "warning: the stream ended%s, and begins again when it can: %s",
+                    goes_on(self) ? ", the match continues" : "", status->text);
     if (status->state != NET_STREAM_FENCED) return 0;
     if (self->handover_us > 0) {
         say_handed_over(self, status->fenced_by);

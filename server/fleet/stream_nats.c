@@ -40,9 +40,13 @@ enum {
     ERROR_TOO_LONG = 10054,
     ERROR_OTHER_STREAM = 10060,
     ERROR_NO_MESSAGE = 10037,
+    ERROR_NO_ROLLUP = 10111,     // a stream that an older version made
     ERROR_STREAM_EXISTS = 10058, // with other settings: an operator made it
     TEXT_BYTES = 640,
 };
+
+static const char no_jetstream[] =
+    "JetStream does not answer: enable it (-js); after a full disk, make room and restart it";
 
 struct server_nats {
     base_owner owner;
@@ -138,6 +142,7 @@ static net_broker_code code_of(uint64_t error) {
         return NET_BROKER_FULL;
     case ERROR_TOO_LONG:
     case ERROR_OTHER_STREAM:
+    case ERROR_NO_ROLLUP:
         return NET_BROKER_REFUSED;
     default:
         return NET_BROKER_UNREADY; // it starts, elects, or does not know the stream yet
@@ -153,7 +158,7 @@ static uint64_t read_error(server_nats* self, natsMsg* message, const json_t* js
     const char* why = json_string_value(json_object_get(error, "description"));
     (void)read_number(error, "err_code", &number);
     if (natsMsg_IsNoResponders(message))
-        why = "JetStream does not answer: is it enabled (-js)?";
+        why = no_jetstream;
     else if (!json)
         why = "an answer cannot be read";
     if (why)
@@ -168,6 +173,7 @@ static void read_append(server_nats* self, natsMsg* message, const json_t* json,
                         net_broker_answer* answer) {
     const uint64_t error = read_error(self, message, json);
     answer->code = code_of(error);
+    if (natsMsg_IsNoResponders(message)) self->has_stream = false; // someone deleted it
     if (error > 0) (void)base_text_copy(answer->text, sizeof answer->text, self->trouble);
     if (error == 0 && !read_number(json, "seq", &answer->sequence))
         answer->code = NET_BROKER_UNREADY;
@@ -178,6 +184,7 @@ static void read_last(server_nats* self, natsMsg* message, const json_t* json,
     const uint64_t error = read_error(self, message, json);
     answer->end = self->end;
     answer->code = error == ERROR_NO_MESSAGE ? NET_BROKER_DONE : code_of(error);
+    if (error > 0) self->has_messages = false;
     if (error > 0) return;
     const json_t* last = json_object_get(json, "message");
     const json_t* data = json_object_get(last, "data");
@@ -212,7 +219,8 @@ static uint64_t sequence_of(const char* reply, bool* is_first) {
 // Flow control wants an answer when its place is reached. @return true: it is no message.
 static bool is_control(server_nats* self, natsMsg* message) {
     const char* status;
-    if (natsMsgHeader_Get(message, "Status", &status) != NATS_OK) return false;
+    if (natsMsgHeader_Get(message, "Status", &status) != NATS_OK || natsMsg_IsNoResponders(message))
+        return false;
     const char* reply = natsMsg_GetReply(message);
     const char* stalled = NULL;
     if (natsMsgHeader_Get(message, "Nats-Consumer-Stalled", &stalled) == NATS_OK) reply = stalled;
@@ -348,6 +356,8 @@ static void append(void* context, uint64_t request, const net_broker_append* app
     if (status == NATS_OK)
         status = natsMsgHeader_Set(message, "Nats-Expected-Stream", self->stream);
     if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Msg-Id", append->id);
+    if (status == NATS_OK && append->replaces)
+        status = natsMsgHeader_Set(message, "Nats-Rollup", "all");
     if (status == NATS_OK) (void)natsConnection_PublishMsg(self->connection, message);
     natsMsg_Destroy(message);
 }
@@ -398,7 +408,8 @@ static void print_config(const server_nats* self, uint64_t age_min, char text[TE
         text, TEXT_BYTES,
         "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
         "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,\"max_msgs\":-1,\"max_"
-        "bytes\":-1,\"max_age\":%" PRIu64 ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
+        "bytes\":-1,\"max_age\":%" PRIu64 ",\"num_replicas\":%" PRIu32
+        ",\"allow_direct\":true,\"allow_rollup_hdrs\":true}",
         self->stream, self->subject, age_min * UINT64_C(60000000000), self->url.replicas);
 }
 
@@ -461,10 +472,7 @@ static net_broker_status status(void* context) {
         const int64_t bytes = natsConnection_GetMaxPayload(self->connection);
         now.payload_bytes_max = bytes <= 0 ? 0 : bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
         (void)base_text_copy(now.trouble, sizeof now.trouble,
-                             self->trouble[0] || now.is_connected
-                                 ? self->trouble
-                                 : "NATS: JetStream does not answer (after a full disk, make room "
-                                   "and start it again)");
+                             self->trouble[0] || now.is_connected ? self->trouble : no_jetstream);
     } else {
         (void)base_text_copy(now.trouble, sizeof now.trouble, self->away);
     }

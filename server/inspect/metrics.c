@@ -368,6 +368,8 @@ static void put_stream(base_bytes* text, const server_subject* subject,
     put_count(text, "shoal_stream_messages_total", "Messages stored.", status->messages);
     put_count(text, "shoal_stream_bytes_total", "Bytes of the stored messages.", status->bytes);
     put_count(text, "shoal_stream_repeats_total", "Messages sent again.", status->repeats);
+    put_count(text, "shoal_stream_restarts_total", "Times that the stream began again.",
+              status->restarts);
     put_count(text, "shoal_stream_reconnects_total", "Reconnections.", subject->stream->reconnects);
     if (subject->stream->safety != NET_STREAM_FREE)
         put_count(text, "shoal_stream_protected",

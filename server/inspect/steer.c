@@ -132,6 +132,19 @@ static void run_handover(server_subject* subject, const server_request* request)
     }
 }
 
+static void run_restream(server_subject* subject, const server_request* request) {
+    if (!runs_here(subject, request)) return;
+    const net_log_counters log = server_subject_log(subject);
+    if (!subject->stream) {
+        server_refuse(request, 409, "this match has no stream (--stream)");
+    } else if (log.segments_deleted > 0 || log.ticks_lost > 0) {
+        server_refuse(request, 409, "the log has not all of the match: the stream stays as it is");
+    } else {
+        subject->is_restream_asked = true;
+        base_json_write(request->answer->json, "{begins_again=true}");
+    }
+}
+
 // ---- its clock ----
 
 static void put_clock(const server_subject* subject, const server_request* request) {
@@ -309,6 +322,8 @@ static const server_verb verbs[] = {
      SERVER_OPERATOR, true, 0, run_drain},
     {"handover", "", "let a standby that is ready continue the match, and end this server",
      SERVER_OPERATOR, true, 0, run_handover},
+    {"restream", "", "begin the stream again, with the match from its first tick on",
+     SERVER_OPERATOR, true, 0, run_restream},
     {"end", "", "end the match", SERVER_OPERATOR, true, 0, run_end},
 };
 const server_verb_set server_steer_verbs = {verbs, BASE_COUNT(verbs)};

@@ -77,6 +77,7 @@ typedef struct server_subject {
     bool is_end_asked;
     bool is_reload_asked;
     bool is_handover_asked;
+    bool is_restream_asked;
     uint64_t drain_s_asked; ///< 0: not asked
 } server_subject;
 

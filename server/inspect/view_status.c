@@ -228,7 +228,7 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
     const net_stream_status* status = &subject->stream->status;
     if (status->state == NET_STREAM_FAILED)
         view_warn(json, "stream", "The stream ended: no standby could take over.",
-                  "Its log has all of it: --resume continues the match.", "%s", status->text);
+                  "It begins again by itself once its reason is gone.", "%s", status->text);
     else if (status->trouble != NET_STREAM_WELL)
         view_warn(json, "stream", rows[status->trouble].text, rows[status->trouble].remedy,
                   "%" PRIu64 " records wait%s%s", subject->stream->records - status->acked.records,

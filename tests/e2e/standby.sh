@@ -267,6 +267,37 @@ case_a_slow_broker_and_one_that_stands_still_move_no_match() {
     drop slow
 }
 
+# The standby follows, and has the match when the server dies. Then it begins the stream again, of its own log.
+case_standbys_follow_a_stream_that_begins_again() {
+    broker -1
+    bots=2
+    key
+    free_port
+    primary first breakout --log a.slog --min-clients $bots --standby-at "$free"
+    standby second --listen "$free" --log b.slog --control socket
+    start_ready relay shoal-relay "$stream" --delay 1 --listen 127.0.0.1:0 --record none
+    seat seen
+    kill_broker
+    rm -r store
+    broker "${nats##*:}"
+    await "the stream" has_said first.err '^note: the stream began again as epoch 2: '
+    plays_on 120
+    has_taken second && fail "the standby took the match of a server that lived"
+    slay first
+    await "the takeover" has_taken second
+    says second.out '^takeover epoch=3 '
+    await "all players" are_all_back second
+    run_to 0 ctl shoal-ctl --socket socket restream
+    await "the stream" has_said second.err '^note: the stream began again as epoch 4: '
+    start third shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log c.slog
+    await third has_said third.err '^note: stands by at tick [0-9]+, epoch 4$'
+    ends_equal second seen
+    ends_with 0 third relay
+    says relay.err "^nats.*: note: the match ended at tick $(value ticks second.out)\$"
+    verifies b.slog second
+    verifies c.slog second
+}
+
 # There is no room for the stack of one when it claims.
 case_a_standby_begins_no_thread_when_it_takes_over() {
     local kb
@@ -336,16 +367,22 @@ case_a_standby_without_the_key_of_the_match_refuses() {
 }
 
 # As when the match is older than its stream keeps.
+# A stream that begins again has all of the match.
 case_who_comes_to_a_stream_without_its_begin_reads_why() {
     key
     broker -1
-    primary first breakout --log a.slog
+    primary first breakout --log a.slog --control socket
     ask_broker "\$JS.API.STREAM.MSG.DELETE.${stream##*/}" '{"seq":1,"no_erase":true}'
     run_to 1 second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log b.slog
     says second.err 'error: message 1 of the stream is gone, the broker keeps what is after 1: who begins now cannot follow this match'
     run_to 1 relay shoal-relay "$stream" --listen 127.0.0.1:0 --record none
     says relay.err 'error: message 1 of the stream is gone'
+    run_to 0 ctl shoal-ctl --socket socket restream
+    await "the stream" has_said first.err '^note: the stream began again as epoch 2: '
+    standby third --listen 127.0.0.1:0 --log c.slog
     stop first
+    ends_with 0 third
+    verifies c.slog first
 }
 
 # Matches of arena (SHOAL_E2E_MATCHES=7 for more than one), each handed over three times between two places, with players by

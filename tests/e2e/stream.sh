@@ -74,6 +74,55 @@ case_clients_know_only_what_the_stream_has() {
     verifies a.slog server
 }
 
+begins_again() { await "epoch $1" has_said server.err "^note: the stream began again as epoch $1: all of the match is sent once more\$"; }
+
+# Its store is deleted, is an older one, and someone deletes the stream. Then an operator wants it.
+case_a_stream_that_its_broker_lost_begins_again() {
+    broker -1
+    streams server --log a.slog --control socket
+    rest 1
+    kill_broker
+    mv store older
+    broker "$port"
+    await "the end of the stream" has_said server.err '^warning: the stream ended, the match continues, and begins again when it can: the broker lost messages '
+    begins_again 2
+    kill_broker
+    rm -r store
+    mv older store
+    broker "$port"
+    begins_again 3
+    ask_broker "\$JS.API.STREAM.DELETE.${stream##*/}" ''
+    begins_again 4
+    run_to 0 ctl shoal-ctl --socket socket restream
+    begins_again 5
+    rest 0.3
+    stop server
+    is_same a.slog 5
+    verifies a.slog server
+}
+
+# The limit of a broker is reached: it is halted for 5 s, then it continues, and is safe again when there is room. Then the
+# store is lost.
+case_a_match_is_not_halted_for_ever() {
+    broker -1 'max_file: 40KB'
+    streams server --log a.slog --min-clients 1 --stream-sync 200
+    start client shoal-client "$address" --bots 1
+    await "a match that stands still" has_said server.err '^warning: the match is halted after tick '
+    await "a match that goes on" has_said server.err '^warning: the match continues, and a takeover loses its ticks from [0-9]+ on: the stream takes none$'
+    kill_broker
+    broker "$port"
+    await "safety" has_said server.err '^note: the match is safe again; a takeover would have lost ticks from [0-9]+ to [0-9]+$'
+    says server.err '^note: the match continues, it was halted for (5|[6-9])\.[0-9] s$'
+    kill_broker
+    rm -r store
+    broker "$port"
+    await "safety again" has_lines server.err '^note: the match is safe again; ' 2
+    stop server
+    ended client
+    is_same a.slog 2
+    ! grep -qE 'was halted for ([0-9]{2}|[89])' server.err || fail "it was halted for longer"
+}
+
 case_a_match_may_go_on_without_its_stream() {
     broker -1
     streams server --log a.slog --min-clients 1 --stream-sync 50,go
