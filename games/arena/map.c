@@ -8,20 +8,27 @@
 
 #include "arena.h"
 
-#define STAND 128.0f    ///< distance to the map's edges; no rock lies on a square's corner
-#define ROCK_MARGIN 18u ///< centre to the square's edge: a rock's radius and a fighter's
+#define STAND 128.0f ///< distance to the map's edges; no rock lies on a square's corner
+
+// Place within the square and radius of each rock, row by row; 0: the square has none.
+// clang-format off
+static const uint8_t rocks[ARENA_ROCK_CELLS][ARENA_ROCK_CELLS][3] = {
+    {{0}, {22,18,5}, {44,23,9}, {37,40,5}, {42,43,10}, {42,44,8}, {19,45,7}, {0}},
+    {{45,45,6}, {0}, {24,37,9}, {20,45,6}, {33,29,7}, {20,25,7}, {19,37,8}, {0}},
+    {{33,35,10}, {0}, {26,25,6}, {18,30,8}, {36,36,4}, {29,25,7}, {44,26,5}, {0}},
+    {{25,44,8}, {42,20,5}, {45,44,7}, {21,39,4}, {37,20,5}, {26,29,5}, {40,19,5}, {26,29,5}},
+    {{40,20,6}, {0}, {39,26,7}, {28,22,6}, {39,40,8}, {32,38,10}, {25,28,8}, {41,40,5}},
+    {{0}, {38,27,9}, {19,31,7}, {37,36,10}, {24,38,8}, {34,39,6}, {0}, {35,41,8}},
+    {{45,20,5}, {28,24,4}, {21,38,7}, {18,39,7}, {44,38,10}, {29,32,10}, {26,40,10}, {30,31,7}},
+    {{0}, {22,27,7}, {39,23,8}, {23,44,4}, {27,24,8}, {34,27,7}, {35,20,7}, {0}},
+};
+// clang-format on
 
 arena_rock arena_map_rock(uint32_t column, uint32_t row) {
-    uint32_t last = ARENA_ROCK_CELLS - 1;
-    bool is_base = (column == 0 || column == last) && (row == 0 || row == last);
-    base_rng rng = base_rng_make(row * ARENA_ROCK_CELLS + column, 5);
-    uint32_t room = (uint32_t)ARENA_ROCK_CELL - 2 * ROCK_MARGIN;
-    uint32_t x = ROCK_MARGIN + base_rng_below(&rng, room);
-    uint32_t y = ROCK_MARGIN + base_rng_below(&rng, room);
-    uint32_t radius = 4 + base_rng_below(&rng, 7);
-    if (is_base || base_rng_below(&rng, 5) == 0) return (arena_rock){0};
-    return (arena_rock){(float)column * ARENA_ROCK_CELL + (float)x,
-                        (float)row * ARENA_ROCK_CELL + (float)y, (float)radius};
+    const uint8_t* rock = rocks[row][column];
+    if (rock[2] == 0) return (arena_rock){0};
+    return (arena_rock){(float)column * ARENA_ROCK_CELL + (float)rock[0],
+                        (float)row * ARENA_ROCK_CELL + (float)rock[1], (float)rock[2]};
 }
 
 ecs_vec2 arena_map_base(uint32_t team) {
