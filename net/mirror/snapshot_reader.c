@@ -133,8 +133,9 @@ static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uin
 }
 
 static void add_record(net_mirror* mirror, const net_mirror_record* record) {
-    BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->records, mirror->record_capacity,
-                       mirror->record_count + 1);
+    if (mirror->record_count == mirror->record_capacity)
+        BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->records, mirror->record_capacity,
+                           mirror->record_count + 1);
     mirror->records[mirror->record_count++] = *record;
 }
 

@@ -72,8 +72,7 @@ void net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator,
     if (ring->count == ring->capacity && ring->capacity < limit) grow(ring, allocator, limit);
 }
 
-// What would be too far from a tick is forgotten, but for the oldest.
-static BASE_NOINLINE void forget_far(net_tick_ring* ring, uint64_t tick) {
+void net_tick_ring_forget_far(net_tick_ring* ring, uint64_t tick) {
     while (ring->count > 1 && tick - net_tick_ring_tick(ring, 1) > UINT32_MAX)
         net_tick_ring_drop(ring, 1);
 }
@@ -107,22 +106,6 @@ void net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uin
     uint32_t place = net_tick_ring_place(ring, position);
     if (bytes > 0) memcpy(net_tick_ring_at(ring, place), entry, bytes);
     ring->lows[place] = (uint32_t)tick;
-    ring->count++;
-}
-
-void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
-    net_tick_ring_reserve(ring, allocator, limit);
-    if (ring->count == ring->capacity) net_tick_ring_drop(ring, 1);
-    return net_tick_ring_at(ring, net_tick_ring_place(ring, ring->count));
-}
-
-void net_tick_ring_close(net_tick_ring* ring, uint64_t tick) {
-    BASE_ASSERT(ring->count < ring->capacity);
-    BASE_ASSERT(ring->count == 0 || ring->newest < tick);
-    if (ring->count > 0 && tick - ring->oldest > UINT32_MAX) forget_far(ring, tick);
-    ring->newest = tick;
-    if (ring->count == 0) ring->oldest = tick;
-    ring->lows[net_tick_ring_place(ring, ring->count)] = (uint32_t)tick;
     ring->count++;
 }
 

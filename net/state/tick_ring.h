@@ -37,11 +37,8 @@ void net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator,
 /// tick that is there already stays as it is.
 void net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
                        uint64_t tick, const void* entry, uint32_t bytes);
-/// Begin an entry that is newer than all: the caller writes it to the returned place, then calls
-/// net_tick_ring_close. A full ring forgets its oldest entry at once. Without a close nothing is
-/// added.
-void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit);
-void net_tick_ring_close(net_tick_ring* ring, uint64_t tick);
+/// Forget what would be too far from this tick, but for the oldest.
+void net_tick_ring_forget_far(net_tick_ring* ring, uint64_t tick);
 /// Position of the newest entry with a tick <= `tick`; UINT32_MAX when there is none.
 uint32_t net_tick_ring_find(const net_tick_ring* ring, uint64_t tick);
 /// Check (asserts): ticks rise strictly, sizes fit the memory.
@@ -88,6 +85,24 @@ static inline void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
     if (position < ring->count) ring->oldest = net_tick_ring_tick(ring, position);
     ring->first = (uint16_t)net_tick_ring_place(ring, position);
     ring->count = (uint16_t)(ring->count - position);
+}
+
+/// Begin an entry that is newer than all: the caller writes it to the returned place, then calls
+/// net_tick_ring_close. A full ring forgets its oldest entry at once. Without a close nothing is
+/// added.
+static inline void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator,
+                                       uint32_t limit) {
+    if (ring->count == ring->capacity) net_tick_ring_reserve(ring, allocator, limit);
+    if (ring->count == ring->capacity) net_tick_ring_drop(ring, 1);
+    return net_tick_ring_at(ring, net_tick_ring_place(ring, ring->count));
+}
+static inline void net_tick_ring_close(net_tick_ring* ring, uint64_t tick) {
+    BASE_ASSERT(ring->count < ring->capacity && (ring->count == 0 || ring->newest < tick));
+    if (ring->count > 0 && tick - ring->oldest > UINT32_MAX) net_tick_ring_forget_far(ring, tick);
+    ring->newest = tick;
+    if (ring->count == 0) ring->oldest = tick;
+    ring->lows[net_tick_ring_place(ring, ring->count)] = (uint32_t)tick;
+    ring->count++;
 }
 
 /// A memory pool: an allocator that keeps released blocks for the next request of about the same

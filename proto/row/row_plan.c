@@ -137,7 +137,8 @@ static uint64_t moved_words(const row_coder* coder) {
     uint64_t moved = 0;
     uint32_t f = 0;
 #ifdef __SSE2__
-    for (; f + 4 <= count; f += 4) {
+    for (; f < count && count >= 4; f += 4) { // the last four overlap those before
+        if (f > count - 4) f = count - 4;
         const __m128i *a = (const void*)(base + f), *b = (const void*)(base2 + f);
         const __m128 low = _mm_castsi128_ps(_mm_xor_si128(_mm_loadu_si128(a), _mm_loadu_si128(b)));
         const __m128 high =
@@ -155,10 +156,10 @@ static uint64_t moved_words(const row_coder* coder) {
 }
 
 void proto_row_plan_reader(row_coder* coder) {
-    static const row_plan quiet = {.kind = ROW_QUIET, .scale = -1};
+    static const row_plan quiet[2] = {{ROW_QUIET, 0, -1, false}, {ROW_QUIET, 0, -1, false}};
     const proto_layout* layout = coder->layout;
-    for (uint32_t c = 0; c < layout->component_count; c++)
-        coder->plans[c] = quiet;
+    for (uint32_t c = 0; c < layout->component_count; c += 2)
+        memcpy(&coder->plans[c], quiet, sizeof quiet);
     coder->active = 0;
     if (coder->ticks == 0) return;
     const uint64_t moved = moved_words(coder);
