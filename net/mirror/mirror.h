@@ -141,6 +141,9 @@ ecs_entity net_mirror_next(const net_mirror* mirror, ecs_entity before);
 /// The template of an entity, and its newest row (PROTO_ROW_FIELDS_MAX words; NULL: not wanted).
 /// NULL when the mirror does not have it.
 const net_row_template* net_mirror_row(const net_mirror* mirror, ecs_entity entity, uint64_t* row);
+/// The words of its newest row, in place or in `row`. NULL: as above.
+const uint64_t* net_mirror_words(const net_mirror* mirror, ecs_entity entity, uint32_t* field_count,
+                                 uint64_t* row);
 /// A bit for each component in which the newest row of an entity differs from the one before it,
 /// all when there is none. The mirror has the entity (asserted).
 uint64_t net_mirror_row_changes(const net_mirror* mirror, ecs_entity entity);

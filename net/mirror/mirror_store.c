@@ -362,6 +362,14 @@ const net_row_template* net_mirror_row(const net_mirror* mirror, ecs_entity enti
     return slot->incarnation.row_template;
 }
 
+const uint64_t* net_mirror_words(const net_mirror* mirror, ecs_entity entity, uint32_t* field_count,
+                                 uint64_t* row) {
+    const net_mirror_slot* slot = net_mirror_find(mirror, entity);
+    if (!slot) return NULL;
+    *field_count = slot->incarnation.row_template->layout.field_count;
+    return net_mirror_row_at(&slot->incarnation, slot->incarnation.ring.count - 1u, row);
+}
+
 uint64_t net_mirror_row_changes(const net_mirror* mirror, ecs_entity entity) {
     const net_mirror_slot* slot = net_mirror_find(mirror, entity);
     BASE_ASSERT(slot && slot->incarnation.ring.count > 0);

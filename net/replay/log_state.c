@@ -217,8 +217,9 @@ void net_log_state_destroy(net_log_state* state) {
 // ---- what happened in a tick ----
 
 static void touch(net_log_state* state, ecs_entity entity, net_log_fate fate) {
-    BASE_ARRAY_RESERVE(&state->owner.allocator, state->touches, state->touch_capacity,
-                       state->touch_count + 1);
+    if (state->touch_count == state->touch_capacity)
+        BASE_ARRAY_RESERVE(&state->owner.allocator, state->touches, state->touch_capacity,
+                           state->touch_count + 1);
     state->touches[state->touch_count++] = (net_log_touch){entity, fate};
 }
 
@@ -669,6 +670,11 @@ static const net_log_template* find_template(const net_log_state* state, ecs_ent
 const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity entity,
                                           uint64_t* row) {
     return state->mirror ? net_mirror_row(state->mirror, entity, row) : NULL;
+}
+
+const uint64_t* net_log_state_words(const net_log_state* state, ecs_entity entity,
+                                    uint32_t* field_count, uint64_t* row) {
+    return state->mirror ? net_mirror_words(state->mirror, entity, field_count, row) : NULL;
 }
 
 ecs_entity net_log_state_next(const net_log_state* state, ecs_entity before) {

@@ -18,6 +18,9 @@ bool net_log_state_is_last(const net_log_record* record);
 /// wanted). NULL: there is no such entity.
 const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity entity,
                                           uint64_t* row);
+/// The words of its row, in place or in `row`. NULL: as above.
+const uint64_t* net_log_state_words(const net_log_state* state, ecs_entity entity,
+                                    uint32_t* field_count, uint64_t* row);
 /// Read all elements of the component at a place of a row: `values` has room for them.
 void net_log_row_read(const net_row_template* row, uint32_t place, const uint64_t* words,
                       ecs_number* values);

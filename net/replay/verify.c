@@ -35,6 +35,7 @@ typedef struct comparison {
     ecs_world* world;
     net_rows* rows;
     net_verify_result* result;
+    bool is_same_schema; // of the log and the match
 } comparison;
 
 static bool report(const comparison* self, ecs_entity entity, const char* component,
@@ -128,8 +129,13 @@ static bool differ_in_entity(const comparison* self, ecs_entity entity) {
         (void)base_text_copy(self->result->value, sizeof self->result->value, here);
         return report(self, entity, "-", "its template");
     }
-    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    uint64_t row[PROTO_ROW_FIELDS_MAX], there[PROTO_ROW_FIELDS_MAX];
+    uint32_t count = 0;
+    const uint64_t* words = net_log_state_words(self->state, entity, &count, there);
     net_rows_read(row_template, self->world, entity, row);
+    if (self->is_same_schema && row_template->varsize_count == 0 &&
+        count == row_template->layout.field_count && memcmp(row, words, count * sizeof *row) == 0)
+        return false;
     const net_log_component* component;
     for (uint32_t i = 0;
          (component = net_log_state_template_component(self->state, entity, i)) != NULL; i++)
@@ -154,8 +160,8 @@ static bool differ_in_rows(const comparison* self) {
 bool net_log_compare(const net_log_state* state, net_match* match, net_verify_result* result) {
     BASE_ASSERT(state && match && result);
     BASE_ASSERT(net_log_state_tick(state) == net_match_tick(match));
-    const comparison self = {state, match, net_match_world(match),
-                             net_schema_rows(net_match_schema(match)), result};
+    net_rows* rows = net_schema_rows(net_match_schema(match));
+    const comparison self = {state, match, net_match_world(match), rows, result, false};
     if (net_log_state_is_whole(state) && differ_in_rows(&self)) return true;
     const ecs_component_id id = net_log_sums_differ(net_log_state_sums(state), self.world);
     return id != ECS_COMPONENT_NONE &&
@@ -164,21 +170,27 @@ bool net_log_compare(const net_log_state* state, net_match* match, net_verify_re
 }
 
 // Does the log have the component of an entity, as words of its row? One of variable size: false.
-static bool is_same_value(const comparison* self, ecs_entity entity, ecs_component_id component) {
+// `place`: its place in the row of the change before, since changes come column by column.
+static bool is_same_value(const comparison* self, const ecs_change* change, uint32_t* place) {
     uint64_t here[PROTO_ROW_FIELDS_MAX], there[PROTO_ROW_FIELDS_MAX];
     const net_row_template* own =
-        net_rows_find(self->rows, ecs_entity_template(self->world, entity));
-    const uint32_t count = own ? own->layout.component_count : 0;
-    uint32_t place = 0;
-    while (place < count && own->layout.components[place].key != component)
-        place++;
-    if (place == count) return !own || !net_row_find_varsize(own, component);
-    const net_row_template* of_log = net_log_state_row(self->state, entity, there);
-    if (!of_log || of_log->layout.field_count != own->layout.field_count) return false;
-    const proto_row_component* at = &own->layout.components[place];
-    proto_row_read_component(&own->layout, place, ecs_get(self->world, entity, component), here);
-    return memcmp(here + at->field_first, there + at->field_first,
-                  at->field_count * sizeof *here) == 0;
+        net_rows_find(self->rows, ecs_entity_template(self->world, change->entity));
+    if (!own) return true;
+    const proto_row_component* components = own->layout.components;
+    const uint32_t count = own->layout.component_count, component = change->component;
+    if (*place >= count || components[*place].key != component)
+        for (*place = 0; *place < count && components[*place].key != component;)
+            ++*place;
+    if (*place == count) return !net_row_find_varsize(own, change->component);
+    uint32_t field_count;
+    const uint64_t* words = net_log_state_words(self->state, change->entity, &field_count, there);
+    if (!words || field_count != own->layout.field_count) return false;
+    proto_row_read_component(&own->layout, *place,
+                             ecs_get(self->world, change->entity, change->component), here);
+    uint32_t f = components[*place].field_first, end = f + components[*place].field_count;
+    while (f < end && here[f] == words[f])
+        f++;
+    return f == end;
 }
 
 static bool differ_in_new(const comparison* self, const ecs_entity* entities, uint32_t count) {
@@ -192,10 +204,11 @@ static bool differ_in_new(const comparison* self, const ecs_entity* entities, ui
 static bool differ_in_step(const comparison* self) {
     const ecs_changes changes = ecs_changes_get(self->world);
     if (net_log_state_is_full(self->state)) return differ_in_rows(self);
+    uint32_t place = 0;
     for (uint32_t i = 0; i < changes.changed_count; i++) {
-        const ecs_entity at = changes.changed[i].entity;
-        if (ecs_is_alive(self->world, at) &&
-            !is_same_value(self, at, changes.changed[i].component) && differ_in_entity(self, at))
+        const ecs_change* at = &changes.changed[i];
+        if (ecs_is_alive(self->world, at->entity) && !is_same_value(self, at, &place) &&
+            differ_in_entity(self, at->entity))
             return true;
     }
     for (uint32_t i = 0; i < changes.destroyed_count; i++)
@@ -354,8 +367,12 @@ static net_result check_state(const verification* verify, const net_log_tick* ti
                     "tick %" PRIu64 ": its state cannot be read", tick->tick);
     if (result != NET_OK || !net_log_state_is_whole(state)) return result;
     net_verify_result* found = verify->result;
-    const comparison beside = {state, verify->match, net_match_world(verify->match),
-                               net_schema_rows(net_match_schema(verify->match)), found};
+    const net_schema* schema = net_match_schema(verify->match);
+    const bool is_same =
+        net_schema_hash(schema) == net_log_reader_info(verify->reader)->schema_hash;
+    const comparison beside = {
+        state, verify->match, net_match_world(verify->match), net_schema_rows(schema),
+        found, is_same};
     if (!differ_in_step(&beside)) return NET_OK;
     found->is_diverged = true;
     found->diverged_tick = tick->tick;
