@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Each entity has a home: two cache lines with its usual encoded rows. What clients ask for in a
-// tick are few kinds of rows (the same ages and classes), so each of the most wanted kinds has a
-// cell, the same one in all homes, and finding a row is looking there. Which kinds these are
-// follows from the tick before; what is new takes the cells that are left. Rows of other kinds, and
-// unusual ones (a base whose age has no byte), are in a table by a hash of the whole key. Rows of
-// 56 bits or less are in their cell. Longer rows lie in an arena, each from a multiple of 8 bytes
-// on, so that appending moves whole words. A tick begins by raising the stamp: homes and places of
-// another stamp are empty, so nothing is cleared.
+// Each entity has a home: two cache lines with its usual encoded rows, more in a small world whose
+// clients ask for many kinds of them. Kinds of rows (the same ages and classes) are few in a tick, so
+// each of the most wanted has a cell, the same one in all homes, and finding a row is looking there.
+// Which kinds these are follows from the tick before; what is new gets the cells that are left. Rows
+// of other kinds, and unusual ones (a base whose age has no byte), are in a table by a hash of the
+// whole key. Rows of 56 bits or less are in their cell. Longer rows lie in an arena, each from a
+// multiple of 8 bytes on, so that appending moves whole words. A tick begins by raising the stamp:
+// homes and places of another stamp are empty, so nothing is cleared.
 //
 // The key names ticks by their age, never rows by their place, and it contains all that the bits
 // depend on. So sharing cannot change a bit. A test compares with `is_solo`, which shares nothing.
@@ -25,7 +25,8 @@ enum { KINDS_MAX = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4 };
 
 #define CELL_NONE NET_ENCODED_ROW_UNUSUAL // of a key that has no kind
 
-_Static_assert(sizeof(net_encoded_row_home) == 2 * BASE_CACHE_LINE_BYTES, "two lines");
+_Static_assert(sizeof(uint64_t) << NET_ENCODED_ROW_HOME_BITS == 2 * BASE_CACHE_LINE_BYTES,
+               "two lines");
 _Static_assert(NET_ROW_BYTES_MAX * 8 <= UINT16_MAX, "the size of a long row fits its cell");
 
 void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
@@ -35,20 +36,29 @@ void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator*
     encoded_rows->allocator = allocator;
     encoded_rows->history = history;
     encoded_rows->is_solo = is_solo;
+    encoded_rows->home_bits = NET_ENCODED_ROW_HOME_BITS;
     encoded_rows->trios[0] = UINT64_MAX; // trio_at names it for those that were not seen yet
     encoded_rows->trio_count = 1;
 }
 
 static size_t homes_bytes(const net_encoded_rows* encoded_rows) {
-    return (size_t)encoded_rows->home_count * sizeof *encoded_rows->homes;
+    return (size_t)encoded_rows->home_count * sizeof *encoded_rows->homes
+           << encoded_rows->home_bits;
 }
 
-// A tick begins: the homes need not be kept.
+// A tick begins: the homes need not be kept. A small world gets more cells when many rows were in
+// the table.
 static void reserve_homes(net_encoded_rows* encoded_rows) {
-    uint32_t count = encoded_rows->history->capacity;
-    if (count <= encoded_rows->home_count) return;
+    const uint32_t count = encoded_rows->history->capacity;
+    uint32_t bits = encoded_rows->home_bits;
+    if (count > NET_ENCODED_ROW_HOMES_CACHED)
+        bits = NET_ENCODED_ROW_HOME_BITS;
+    else if (bits < NET_ENCODED_ROW_HOME_BITS_MAX && encoded_rows->place_count > count / 8)
+        bits++;
+    if (count <= encoded_rows->home_count && bits == encoded_rows->home_bits) return;
     base_release(encoded_rows->allocator, encoded_rows->homes, homes_bytes(encoded_rows));
     encoded_rows->home_count = count;
+    encoded_rows->home_bits = bits;
     encoded_rows->homes = base_allocate_zero(encoded_rows->allocator, homes_bytes(encoded_rows));
 }
 
@@ -62,26 +72,26 @@ net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint
     if (kind->wanted == wanted) return kind;
     if (encoded_rows->kind_count == KINDS_MAX) return NULL;
     encoded_rows->kind_count++;
-    uint32_t cell = encoded_rows->cell_count;
     *kind = (net_encoded_row_kind){.wanted = wanted, .cell = NET_ENCODED_ROW_CELL_NONE};
-    if (cell == NET_ENCODED_ROW_CELLS) return kind;
-    kind->cell = (uint8_t)cell;
-    encoded_rows->cell_count++;
+    if (encoded_rows->cell_count + 1 < 1u << encoded_rows->home_bits)
+        kind->cell = (uint8_t)++encoded_rows->cell_count;
     return kind;
 }
 
 // The kinds that were most wanted in the tick before get the cells, others are forgotten.
 static void renew_kinds(net_encoded_rows* encoded_rows) {
-    net_encoded_row_kind most[NET_ENCODED_ROW_CELLS];
+    net_encoded_row_kind* most = encoded_rows->most;
+    const uint32_t cells = (1u << encoded_rows->home_bits) - 1;
     uint32_t count = 0;
     for (uint32_t i = 0; i < NET_ENCODED_ROW_KINDS && encoded_rows->kind_count > 0; i++) {
         const net_encoded_row_kind kind = encoded_rows->kinds[i];
         if (kind.count == 0) continue;
-        uint32_t at = count < NET_ENCODED_ROW_CELLS ? count++ : count;
+        uint32_t at = count < cells ? count++ : count;
         for (; at > 0 && most[at - 1].count < kind.count; at--)
-            if (at < NET_ENCODED_ROW_CELLS) most[at] = most[at - 1];
-        if (at < NET_ENCODED_ROW_CELLS) most[at] = kind;
+            if (at < cells) most[at] = most[at - 1];
+        if (at < cells) most[at] = kind;
     }
+    encoded_rows->most_count = count;
     memset(encoded_rows->kinds, 0, sizeof encoded_rows->kinds);
     encoded_rows->kind_count = encoded_rows->cell_count = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -90,11 +100,11 @@ static void renew_kinds(net_encoded_rows* encoded_rows) {
 
 void net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
     encoded_rows->tick = tick;
+    reserve_homes(encoded_rows);
+    renew_kinds(encoded_rows);
     encoded_rows->place_count = 0;
     if (encoded_rows->table.count > 0) base_table_clear(&encoded_rows->table);
     encoded_rows->arena_size = 0;
-    renew_kinds(encoded_rows);
-    reserve_homes(encoded_rows);
     if (++encoded_rows->stamp == 0) {
         // After 2^32 ticks: homes of the first ticks must not become valid again.
         memset(encoded_rows->homes, 0, homes_bytes(encoded_rows));
@@ -157,8 +167,8 @@ static bool find_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key
     const net_encoded_row_kind* kind =
         wanted != CELL_NONE ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
     if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
-        const net_encoded_row_home* home = &encoded_rows->homes[key->index];
-        *cell = home->stamp == encoded_rows->stamp ? home->cells[kind->cell] : 0;
+        const uint64_t* home = net_encoded_rows_home(encoded_rows, key->index);
+        *cell = home[0] == encoded_rows->stamp ? home[kind->cell] : 0;
         return *cell != 0;
     }
     const net_encoded_row_place* place =
@@ -167,17 +177,25 @@ static bool find_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key
     return place != NULL;
 }
 
+// The home of an index in this tick.
+static uint64_t* begin_home(const net_encoded_rows* encoded_rows, uint32_t index) {
+    uint64_t* home = net_encoded_rows_home(encoded_rows, index);
+    if (home[0] == encoded_rows->stamp) return home;
+    memset(home, 0, sizeof *home << encoded_rows->home_bits);
+    home[0] = encoded_rows->stamp;
+    return home;
+}
+
 // Keep an encoded row for those that ask later.
 static void put_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                       uint32_t wanted, uint64_t cell) {
     if (encoded_rows->is_solo) return;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
     if (wanted != CELL_NONE) {
-        if (encoded_rows->homes[key->index].stamp != encoded_rows->stamp)
-            net_encoded_rows_begin_home(encoded_rows, key->index);
-        const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
+        net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
+        if (kind) kind->made++;
         if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
-            encoded_rows->homes[key->index].cells[kind->cell] = cell;
+            begin_home(encoded_rows, key->index)[kind->cell] = cell;
             return;
         }
     }
@@ -410,9 +428,11 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
 //
 // Clients with the same delay have bases of the same ages, so most rows that a tick asks for are of
 // a few kinds: the same age, the same second base, the same classes. What was asked for in the tick
-// before is counted by kind. Each kind that was asked for as often as entities changed, or more, is
-// encoded for all entities that changed, before the first client asks. All rows of an entity lie
-// together, so this reads memory once and in order, where the clients' questions come in no order.
+// before is counted by kind. Each kind that was asked for as often as entities changed, or more, and
+// of half of them, is encoded for all entities that changed, before the first client asks. All rows
+// of an entity lie together, so this reads memory once and in order, where the clients' questions
+// come in no order. Of how many entities it was asked for is known from those that are left out:
+// one in SAMPLE_EVERY.
 //
 // Nothing depends on it: a row that was not encoded ahead is encoded when it is asked for. One that
 // is never asked for is forgotten with the tick.
@@ -420,42 +440,11 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
 enum {
     ENTITIES_AHEAD = 12,
     ROWS_AHEAD = 6,
+    SAMPLE_BITS = 4,
+    SAMPLE_EVERY = 1 << SAMPLE_BITS,
 };
 
 _Static_assert(NET_ENCODED_ROW_USUAL <= PROTO_ROW_JOBS_MAX, "those of an entity at once");
-_Static_assert(NET_ENCODED_ROW_USUAL < NET_ENCODED_ROW_CELLS, "a home has room for others");
-
-void net_encoded_rows_ask(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                          uint32_t wanted, uint32_t count) {
-    if (key->d == 0 || wanted == NET_ENCODED_ROW_UNUSUAL) return;
-    uint32_t i = 0, end = encoded_rows->asked_count;
-    while (i < end && encoded_rows->asked[i].wanted != wanted)
-        i++;
-    if (i == NET_ENCODED_ROW_ASKED) return;
-    net_encoded_row_asked* asked = &encoded_rows->asked[i];
-    if (i == end) {
-        *asked = (net_encoded_row_asked){
-            .wanted = wanted, .classes = key->classes, .age = (uint8_t)key->age, .d = key->d};
-        encoded_rows->asked_count++;
-    }
-    asked->count += count;
-}
-
-// Those that are worth it, most wanted first. @return how many they are.
-static uint32_t choose(net_encoded_rows* encoded_rows, uint32_t changed_count,
-                       net_encoded_row_asked* usual) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < encoded_rows->asked_count; i++) {
-        const net_encoded_row_asked* asked = &encoded_rows->asked[i];
-        if (asked->count < changed_count) continue; // one alone costs as much as some ahead
-        uint32_t at = count < NET_ENCODED_ROW_USUAL ? count++ : count;
-        for (; at > 0 && usual[at - 1].count < asked->count; at--)
-            if (at < NET_ENCODED_ROW_USUAL) usual[at] = usual[at - 1];
-        if (at < NET_ENCODED_ROW_USUAL) usual[at] = *asked;
-    }
-    encoded_rows->asked_count = 0;
-    return count;
-}
 
 // Entities that changed are scattered in memory: prefetch what the history and the homes have of
 // them some steps ahead.
@@ -480,12 +469,30 @@ static inline void fetch_ahead(const net_encoded_rows* encoded_rows,
 
 // The kinds of rows that are encoded in this tick.
 typedef struct usual_rows {
-    net_encoded_row_asked kinds[NET_ENCODED_ROW_USUAL];
     proto_row_times times[NET_ENCODED_ROW_USUAL];
+    uint64_t trios[NET_ENCODED_ROW_USUAL];
     uint8_t cells[NET_ENCODED_ROW_USUAL]; ///< in all homes
     uint32_t count;
     uint32_t age_max; ///< of a second base
 } usual_rows;
+
+// Those that are worth it, most wanted first.
+static usual_rows choose(net_encoded_rows* encoded_rows, uint32_t changed_count) {
+    usual_rows usual = {.count = 0};
+    for (uint32_t i = 0; i < encoded_rows->most_count && usual.count < NET_ENCODED_ROW_USUAL; i++) {
+        const net_encoded_row_kind* kind = &encoded_rows->most[i];
+        const uint32_t age = kind->wanted & UINT8_MAX, d = kind->wanted >> 8 & UINT8_MAX;
+        if (kind->count < changed_count) break; // one alone costs as much as some ahead
+        if (d == 0 || kind->made * (kind->is_ahead ? SAMPLE_EVERY : 1) < changed_count / 2)
+            continue;
+        net_encoded_rows_kind(encoded_rows, kind->wanted)->is_ahead = true;
+        usual.times[usual.count] = proto_row_times_make(age, d);
+        usual.trios[usual.count] = encoded_rows->trios[kind->wanted >> 16];
+        usual.cells[usual.count++] = (uint8_t)(i + 1);
+        if (age + d > usual.age_max) usual.age_max = age + d;
+    }
+    return usual;
+}
 
 // Find the rows of the entity that are encoded. @return how many they are; `places` gets the cells
 // that they go to.
@@ -497,9 +504,8 @@ static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const 
         entity->change_tick == now && net_history_recent(entity, now, usual->age_max);
     uint32_t count = 0;
     for (uint32_t i = 0; i < usual->count; i++) {
-        const net_encoded_row_asked* kind = &usual->kinds[i];
-        if (kind->classes != entity->row_template->class_mask) continue;
-        const uint32_t age = kind->age, age2 = age + kind->d;
+        if (usual->trios[i] != entity->row_template->class_mask * UINT64_C(0x100010001)) continue;
+        const uint32_t age = usual->times[i].ticks, age2 = age + usual->times[i].ticks2;
         const uint32_t* base =
             is_dense ? net_history_back(entity, age) : net_history_recent(entity, now, age);
         const uint32_t* base2 =
@@ -520,30 +526,24 @@ static void encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const 
     uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, places);
     if (count == 0) return;
     encode_many(encoded_rows, entity->row_template, jobs, count, cells);
-    net_encoded_rows_begin_home(encoded_rows, index);
+    uint64_t* home = begin_home(encoded_rows, index);
     for (uint32_t i = 0; i < count; i++)
-        encoded_rows->homes[index].cells[places[i]] = cells[i];
+        home[places[i]] = cells[i];
 }
 
 void net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
                             uint32_t event_count) {
-    net_encoded_row_asked asked[NET_ENCODED_ROW_USUAL];
-    const uint32_t asked_count = choose(encoded_rows, event_count, asked);
-    if (asked_count == 0 || encoded_rows->is_solo) return;
+    if (encoded_rows->is_solo) return;
+    const usual_rows usual = choose(encoded_rows, event_count);
+    if (usual.count == 0) return;
     const net_history_entity* entities = encoded_rows->history->entities;
-    usual_rows usual = {.count = 0};
-    for (uint32_t i = 0; i < asked_count; i++) {
-        const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, asked[i].wanted);
-        if (!kind || kind->cell == NET_ENCODED_ROW_CELL_NONE) continue;
-        usual.kinds[usual.count] = asked[i];
-        usual.times[usual.count] = proto_row_times_make(asked[i].age, asked[i].d);
-        usual.cells[usual.count++] = kind->cell;
-        uint32_t age2 = (uint32_t)asked[i].age + asked[i].d;
-        if (age2 > usual.age_max) usual.age_max = age2;
-    }
     for (uint32_t i = 0; i < event_count; i++) {
+        const uint32_t index = ecs_entity_index(events[i].handle);
         fetch_ahead(encoded_rows, entities, events, i, event_count, usual.age_max);
-        if (events[i].kind == NET_HISTORY_CHANGED)
-            encode_entity(encoded_rows, ecs_entity_index(events[i].handle), &usual);
+        // Spread evenly, since clients choose by the lowest bits of an index.
+        const bool is_sample =
+            (index + encoded_rows->stamp) * UINT32_C(0x9E3779B1) >> (32 - SAMPLE_BITS) == 0;
+        if (events[i].kind == NET_HISTORY_CHANGED && !is_sample)
+            encode_entity(encoded_rows, index, &usual);
     }
 }

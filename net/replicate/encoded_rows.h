@@ -5,7 +5,7 @@
 /// visible in each. Within a tick the bits depend on nothing else.
 /// A row is handed out as a *cell*, one word: its bits, and in the highest byte how many they are.
 /// Longer rows are in the arena.
-/// Memory:  two cache lines per entity; the rest grows to the peak of one tick, then stays.
+/// Memory:  two cache lines per entity, four in small worlds that need more; the rest grows to the peak of one tick, then stays.
 /// Threads: one at a time.
 #pragma once
 
@@ -15,15 +15,17 @@
 
 #include <string.h>
 
-#define NET_ENCODED_ROW_CELLS 15u ///< of an entity; further encoded rows are in the table
-#define NET_ENCODED_ROW_CELL_NONE UINT8_MAX
-#define NET_ENCODED_ROW_KINDS_BITS 8 ///< kinds that are known by name, as a power of two
+#define NET_ENCODED_ROW_HOME_BITS 4u     ///< words of a home, as a power of two, at first
+#define NET_ENCODED_ROW_HOME_BITS_MAX 5u ///< and in small worlds that need more
+#define NET_ENCODED_ROW_CELLS_MAX ((1u << NET_ENCODED_ROW_HOME_BITS_MAX) - 1)
+#define NET_ENCODED_ROW_CELL_NONE 0u
+#define NET_ENCODED_ROW_HOMES_CACHED 2048u ///< of small worlds: they stay in the cache
+#define NET_ENCODED_ROW_KINDS_BITS 8       ///< kinds that are known by name, as a power of two
 #define NET_ENCODED_ROW_KINDS (1u << NET_ENCODED_ROW_KINDS_BITS)
 #define NET_ENCODED_ROW_TRIOS 64u
 #define NET_ENCODED_ROW_INLINE_BITS 56u ///< of a row that its cell holds
 #define NET_ENCODED_ROW_LONG 0xFFu      ///< highest byte of a cell: the row is in the arena
-#define NET_ENCODED_ROW_ASKED 32u       ///< kinds of rows that are counted
-#define NET_ENCODED_ROW_USUAL 6u        ///< of those, encoded ahead
+#define NET_ENCODED_ROW_USUAL 6u        ///< kinds of rows that are encoded ahead
 
 typedef struct net_encoded_row_key {
     uint32_t index;
@@ -33,19 +35,13 @@ typedef struct net_encoded_row_key {
     uint16_t classes, base_classes, base2_classes;
 } net_encoded_row_key;
 
-/// The usual encoded rows of an entity, found without a search: a kind of rows has the same cell in
-/// all homes.
-typedef struct net_encoded_row_home {
-    uint32_t stamp; ///< of the tick; another one: the home is empty
-    uint32_t unused;
-    uint64_t cells[NET_ENCODED_ROW_CELLS]; ///< 0: no row
-} net_encoded_row_home;
-
 /// Rows with the same ages and classes.
 typedef struct net_encoded_row_kind {
     uint32_t wanted; ///< net_encoded_row_cell_key; 0: unused
     uint32_t count;  ///< asked for in this tick
+    uint32_t made;   ///< of those, when they were asked for
     uint8_t cell;    ///< in all homes; NET_ENCODED_ROW_CELL_NONE: in the table
+    bool is_ahead;   ///< encoded ahead in this tick, but for a sample
 } net_encoded_row_kind;
 
 /// An encoded row in the table: the unusual ones.
@@ -53,14 +49,6 @@ typedef struct net_encoded_row_place {
     uint64_t low, high; ///< the key
     uint64_t cell;
 } net_encoded_row_place;
-
-/// Rows of one kind, and how often they were asked for in a tick.
-typedef struct net_encoded_row_asked {
-    uint32_t wanted; ///< net_encoded_rows_wanted
-    uint32_t count;
-    uint16_t classes;
-    uint8_t age, d;
-} net_encoded_row_asked;
 
 /// Bits of the row of a cell.
 static inline uint32_t net_encoded_cell_bits(uint64_t cell) {
@@ -94,10 +82,12 @@ typedef struct net_encoded_rows {
     bool is_solo;
     uint32_t stamp;
     ecs_tick tick;
-    net_encoded_row_home* homes; ///< [index]
-    uint32_t home_count;
+    uint64_t* homes; ///< [index] net_encoded_rows_home
+    uint32_t home_count, home_bits;
     net_encoded_row_kind kinds[NET_ENCODED_ROW_KINDS]; ///< open addressing
     uint32_t kind_count, cell_count;
+    net_encoded_row_kind most[NET_ENCODED_ROW_CELLS_MAX]; ///< of the tick before; [cell - 1] now
+    uint32_t most_count;
     uint64_t trios[NET_ENCODED_ROW_TRIOS];  ///< those seen so far, in no order
     uint8_t trio_at[NET_ENCODED_ROW_TRIOS]; ///< [low bits of a hash]: where it may be in `trios`
     uint32_t trio_count;
@@ -108,8 +98,6 @@ typedef struct net_encoded_rows {
     uint32_t arena_size, arena_capacity;
     proto_row_times times; ///< of the row that was encoded alone last
     uint64_t made, shared;
-    net_encoded_row_asked asked[NET_ENCODED_ROW_ASKED]; ///< in this tick
-    uint32_t asked_count;
     uint32_t rows[3][2 * PROTO_ROW_FIELDS_MAX + 1]; ///< scratch: masked rows
 } net_encoded_rows;
 
@@ -128,9 +116,6 @@ void net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
 /// before. Call it after net_encoded_rows_begin.
 void net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
                             uint32_t event_count);
-/// `count` rows of this kind are asked for; `wanted` is that of the key.
-void net_encoded_rows_ask(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                          uint32_t wanted, uint32_t count);
 /// The kind of rows with this number; NULL when too many are known. It is valid within the tick.
 net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint32_t wanted);
 /// Get the cell of the encoded row of a key. It stays valid within the tick.
@@ -152,10 +137,16 @@ void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_
 net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
                                                 const net_encoded_row_key* key,
                                                 const uint32_t** row, proto_packed_base* base);
+/// The usual encoded rows of an entity, found without a search: the stamp of their tick (another
+/// one: the home is empty), then cells (0: no row). A kind of rows has the same cell in all homes.
+static inline uint64_t* net_encoded_rows_home(const net_encoded_rows* encoded_rows,
+                                              uint32_t index) {
+    return encoded_rows->homes + ((size_t)index << encoded_rows->home_bits);
+}
 /// Prefetch what net_encoded_rows_get reads first: the most wanted rows are at the beginning.
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {
     if (index >= encoded_rows->home_count) return;
-    __builtin_prefetch(&encoded_rows->homes[index]);
+    __builtin_prefetch(net_encoded_rows_home(encoded_rows, index));
 }
 static inline uint32_t net_encoded_row_trio_slot(uint64_t trio) {
     return (uint32_t)(trio * UINT64_C(0x9E3779B97F4A7C15) >> 58);
@@ -176,11 +167,3 @@ static inline uint32_t net_encoded_rows_wanted(const net_encoded_rows* encoded_r
 /// @return false when there is none.
 bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
                                   const net_encoded_row_key* key, uint64_t* cell);
-/// Private to replicate: what the encoded_rows files share.
-
-static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_rows,
-                                               uint32_t home) {
-    net_encoded_row_home* begun = &encoded_rows->homes[home];
-    begun->stamp = encoded_rows->stamp;
-    memset(begun->cells, 0, sizeof begun->cells);
-}

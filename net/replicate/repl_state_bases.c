@@ -20,8 +20,7 @@ enum {
     BASE2_TICKS_MAX = 16,
     SHARING_MIN = 3, // fewer records are not worth a run with a second base
     AGES = NET_BASE_AGE_MAX + 1,
-    ACKED_MAX = 64,      // packets of net_repl_state.recent_acked
-    HOMES_CACHED = 2048, // of encoded rows: what all clients look up stays in the cache
+    ACKED_MAX = 64, // packets of net_repl_state.recent_acked
 };
 
 // A record in a run without the run's second base: the client must still know that it has no row
@@ -91,7 +90,8 @@ static void make_missing(row_finder* f) {
     net_encoded_rows* encoded_rows = f->c->encoded_rows;
     uint32_t count = f->missing_count;
     f->missing_count = 0;
-    for (uint32_t step = 0; step <= 1 && count > 1; step++)
+    const bool is_cached = encoded_rows->home_count <= NET_ENCODED_ROW_HOMES_CACHED;
+    for (uint32_t step = is_cached ? 2 : 0; step <= 1 && count > 1; step++)
         for (uint32_t i = 0; i < count; i++) {
             const net_encoded_row_key* key = &f->missing[i].key;
             net_history_warm(encoded_rows->history, key->index, encoded_rows->tick, key->age,
@@ -107,16 +107,13 @@ static void make_missing(row_finder* f) {
     }
 }
 
-static void end_kind(const row_finder* f, row_kind* kind) {
-    net_encoded_rows* encoded_rows = f->c->encoded_rows;
-    if (kind->count == 0) return;
+static void end_kind(row_kind* kind) {
     if (kind->known) kind->known->count += kind->count;
-    net_encoded_rows_ask(encoded_rows, &kind->key, kind->wanted, kind->count);
     kind->count = 0;
 }
 
 static void begin_kind(const row_finder* f, row_kind* kind, uint16_t classes) {
-    end_kind(f, kind);
+    end_kind(kind);
     net_encoded_row_key* key = &kind->key;
     kind->is_for = key->classes = classes;
     key->base_classes = key->age ? classes : 0;
@@ -165,7 +162,8 @@ static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const ro
     const uint32_t* indices = repl->indices + (size_t)w * 64;
     const uint16_t* classes = repl->classes + (size_t)w * 64;
     const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for;
-    const net_encoded_row_home* homes = encoded_rows->homes;
+    const uint64_t* homes = encoded_rows->homes;
+    const uint32_t home_bits = encoded_rows->home_bits;
     const uint32_t cell = kind->known->cell;
     uint64_t others = 0, without = 0, bits = 0;
     cells += (size_t)w * 64;
@@ -174,9 +172,9 @@ static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const ro
     BASE_KEEP_POINTER(cells);
     for (; slots; slots &= slots - 1) {
         uint32_t bit = base_bit_lowest(slots);
-        const net_encoded_row_home* home = &homes[indices[bit]];
-        const uint64_t row = home->cells[cell];
-        if (home->stamp != stamp || classes[bit] != is_for || row == 0) {
+        const uint64_t* home = homes + ((size_t)indices[bit] << home_bits);
+        const uint64_t row = home[cell];
+        if (home[0] != stamp || classes[bit] != is_for || row == 0) {
             if (classes[bit] != is_for)
                 others |= slots & (0 - slots);
             else
@@ -218,7 +216,7 @@ static void find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64
     }
     encoded_rows->shared += found;
     writer->encoded_bits += encoded_bits;
-    end_kind(f, kind);
+    end_kind(kind);
 }
 
 // Get the rows of the newest run: with the second base at this distance for the slots that are in
@@ -591,7 +589,7 @@ static void add_one_by_one(composer* c, const uint64_t* left) {
 
 // Prefetch what every chosen slot looks up first, when there is more of it than cache.
 static void prefetch_rows(const composer* c, const uint64_t* chosen) {
-    if (c->encoded_rows->home_count <= HOMES_CACHED) return;
+    if (c->encoded_rows->home_count <= NET_ENCODED_ROW_HOMES_CACHED) return;
     for (uint32_t w = 0; w < c->words; w++)
         for (uint64_t bits = chosen[w]; bits; bits &= bits - 1)
             net_encoded_rows_prefetch(c->encoded_rows,

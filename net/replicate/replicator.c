@@ -341,16 +341,17 @@ static void validate_packets(const net_repl_state* repl) {
 }
 
 static void validate_kinds(const net_encoded_rows* rows) {
-    uint32_t kinds = 0, used = 0;
+    uint64_t used = 1; // the stamp
+    uint32_t kinds = 0;
     for (uint32_t i = 0; i < NET_ENCODED_ROW_KINDS; i++) {
         const net_encoded_row_kind* kind = &rows->kinds[i];
         if (kind->wanted == 0) continue;
         kinds++;
         if (kind->cell == NET_ENCODED_ROW_CELL_NONE) continue;
-        BASE_ASSERT(kind->cell < rows->cell_count && !(used >> kind->cell & 1));
-        used |= 1u << kind->cell;
+        BASE_ASSERT(kind->cell <= rows->cell_count && !(used >> kind->cell & 1));
+        used |= UINT64_C(1) << kind->cell;
     }
-    BASE_ASSERT(kinds == rows->kind_count && used == (1u << rows->cell_count) - 1);
+    BASE_ASSERT(kinds == rows->kind_count && used == UINT64_MAX >> (63 - rows->cell_count));
 }
 
 void net_replicator_validate(const net_replicator* replicator) {

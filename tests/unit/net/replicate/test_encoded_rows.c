@@ -2,8 +2,6 @@
 
 #include "repl_world.h"
 
-enum { MANY = 18 };
-
 typedef struct fixture {
     repl_side server;
     net_history* history;
@@ -98,8 +96,8 @@ static bool has(fixture* f, net_encoded_row_key key) {
 #define ROWS_CASE(name, ...) CASE_WITH(fixture, f, open(f, __VA_ARGS__), close_all(f), name)
 
 static void ask_key(fixture* f, net_encoded_row_key key, uint32_t count) {
-    net_encoded_rows_ask(&f->encoded_rows, &key, net_encoded_rows_wanted(&f->encoded_rows, &key),
-                         count);
+    const uint32_t wanted = net_encoded_rows_wanted(&f->encoded_rows, &key);
+    net_encoded_rows_kind(&f->encoded_rows, wanted)->count += count;
 }
 
 // Begin the next publish of the same step.
@@ -120,16 +118,55 @@ ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false) {
     encode_ahead(f);
     for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++)
         assert_true(has(f, key_of(f, age, 1)) == (age != 2));
-    // Kinds beyond NET_ENCODED_ROW_ASKED are not counted.
-    for (uint32_t i = 0; i <= NET_ENCODED_ROW_ASKED; i++) {
-        ask_key(f, key_of(f, 1 + i % 8, (uint8_t)(1 + i / 8)),
-                i + 1 < NET_ENCODED_ROW_ASKED ? 1 : 9);
-        assert_int_equal(f->encoded_rows.asked_count,
-                         i < NET_ENCODED_ROW_ASKED ? i + 1 : NET_ENCODED_ROW_ASKED);
+}
+
+enum { FLOCK = 64 };
+
+// Of how many of the flock is the row known?
+static uint32_t count_known(fixture* f, net_encoded_row_key key, uint32_t first) {
+    const uint32_t wanted = net_encoded_rows_wanted(&f->encoded_rows, &key);
+    uint32_t count = 0;
+    uint64_t cell;
+    for (uint32_t i = 0; i < FLOCK; i++) {
+        key.index = first + i;
+        count += net_encoded_rows_find_wanted(&f->encoded_rows, wanted, &key, &cell);
     }
-    encode_ahead(f);
-    assert_true(has(f, key_of(f, 8, 4)));  // the last one
-    assert_false(has(f, key_of(f, 1, 5))); // one too many
+    return count;
+}
+
+static void ask_all(fixture* f, net_encoded_row_key key, uint32_t first) {
+    uint64_t cell;
+    for (uint32_t i = 0; i < FLOCK; i++) {
+        key.index = first + i;
+        (void)net_encoded_rows_get(&f->encoded_rows, &key, &cell);
+    }
+    ask_key(f, key, FLOCK);
+}
+
+ROWS_CASE(only_what_many_entities_are_asked_for_is_encoded_ahead, false) {
+    ecs_entity flock[FLOCK];
+    for (uint32_t i = 0; i < FLOCK; i++)
+        flock[i] = repl_create(&f->server, f->server.mover);
+    for (ecs_tick tick = 21; tick <= 30; tick++) {
+        for (uint32_t i = 0; i < FLOCK; i++)
+            repl_move(&f->server, flock[i], (float)(tick + i), 7);
+        repl_step(&f->server, f->history, tick);
+        const uint32_t count = f->history->event_count, first = ecs_entity_index(flock[0]);
+        net_encoded_rows_begin(&f->encoded_rows, tick);
+        net_encoded_rows_ahead(&f->encoded_rows, f->history->events, count);
+        if (tick < 26) continue; // there are no bases yet
+        const uint32_t all = count_known(f, key_of(f, 2, 1), first);
+        assert_int_equal(count_known(f, key_of(f, 3, 1), first), 0);
+        if (tick == 26 || tick == 30) {
+            assert_int_equal(all, 0); // it was asked for of no entity, or of one
+        } else {
+            assert_in_range(all, FLOCK * 3 / 4, FLOCK - 1); // but for a sample
+        }
+        if (tick < 29) ask_all(f, key_of(f, 2, 1), first);
+        if (tick == 29) ask_key(f, key_of(f, 2, 1), FLOCK);
+        (void)get(f, key_of(f, 3, 1));
+        ask_key(f, key_of(f, 3, 1), FLOCK);
+    }
 }
 
 ROWS_CASE(every_part_of_the_key_matters, false) {
@@ -147,13 +184,14 @@ static uint32_t cell_of(fixture* f, uint32_t wanted) {
     return net_encoded_rows_kind(&f->encoded_rows, wanted)->cell;
 }
 
+enum { CELLS = (1 << NET_ENCODED_ROW_HOME_BITS) - 1 };
+
 ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false) {
     const uint32_t most = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4;
     for (uint32_t wanted = 1; wanted <= most; wanted++) {
         net_encoded_row_kind* kind = net_encoded_rows_kind(&f->encoded_rows, wanted);
         kind->count = wanted % 2 ? wanted : 0;
-        assert_int_equal(kind->cell,
-                         wanted <= NET_ENCODED_ROW_CELLS ? wanted - 1 : NET_ENCODED_ROW_CELL_NONE);
+        assert_int_equal(kind->cell, wanted <= CELLS ? wanted : NET_ENCODED_ROW_CELL_NONE);
     }
     // No further ones are known, but those are.
     assert_null(net_encoded_rows_kind(&f->encoded_rows, most + 1));
@@ -161,9 +199,9 @@ ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false) {
     net_encoded_rows_begin(&f->encoded_rows, 20);
     // The most wanted one first. What was not asked for is forgotten.
     uint32_t newest = most - 1 + most % 2;
-    for (uint32_t i = 0; i < NET_ENCODED_ROW_CELLS; i++)
-        assert_int_equal(cell_of(f, newest - 2 * i), i);
-    assert_int_equal(f->encoded_rows.kind_count, NET_ENCODED_ROW_CELLS);
+    for (uint32_t i = 0; i < CELLS; i++)
+        assert_int_equal(cell_of(f, newest - 2 * i), i + 1);
+    assert_int_equal(f->encoded_rows.kind_count, CELLS);
     assert_int_equal(cell_of(f, 2), NET_ENCODED_ROW_CELL_NONE);
 }
 
