@@ -136,7 +136,7 @@ static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency,
     add_candidate(c, w, slots, 4 * urgency + log2_quarters(age));
 }
 
-// Sort slots of a word: by age as the recent packets show it, the rest one by one.
+// Sort slots of a word: by age as the recent packets show it, the rest by how long they wait.
 static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* phases) {
     const net_repl_state* repl = c->repl;
     const uint32_t backs = repl->backs < BACKS_MAX ? repl->backs : BACKS_MAX;
@@ -154,15 +154,19 @@ static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* 
             add_aged(c, w, alike, urgency, age, phases);
         }
     }
-    for (; left; left &= left - 1) {
-        uint64_t slot = left & (0 - left);
-        uint32_t wait = c->now - repl->since[w * 64 + base_bit_lowest(left)];
-        if (wait >= NET_REPL_STATE_OVERDUE_TICKS) {
-            add_candidate(c, w, slot, overdue_level(wait));
-            continue;
-        }
+    const uint32_t* since = &repl->since[(size_t)w * 64];
+    while (left) {
+        const uint32_t from = since[base_bit_lowest(left)], wait = c->now - from;
+        uint64_t rest = left & (left - 1); // without those that follow and wait as long
+        while (are_alike && rest && since[base_bit_lowest(rest)] == from)
+            rest &= rest - 1;
+        const uint64_t slots = left & ~rest;
         if (!are_alike) (void)find_alike(repl, w, left, &urgency);
-        add_aged(c, w, slot, urgency, wait + 1, phases);
+        if (wait >= NET_REPL_STATE_OVERDUE_TICKS)
+            add_candidate(c, w, slots, overdue_level(wait));
+        else
+            add_aged(c, w, slots, urgency, wait + 1, phases);
+        left = rest;
     }
 }
 
