@@ -216,21 +216,20 @@ const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, 
         classes = UINT16_MAX;
     BASE_VALIDATE(now >= entity->change_tick);
     if (tick < entity->oldest_tick && tick < entity->begin_tick) return NULL;
-    uint32_t position;
-    if (!entity->class_ticks || tick + entity->keep_ticks > now) {
+    const uint32_t* row = net_history_recent(entity, now, (uint32_t)(now - tick));
+    if (!row && (!entity->class_ticks || tick + entity->keep_ticks > now)) {
         if (tick < entity->oldest_tick) return NULL; // forgotten
-        position = find_row(entity, tick);
-    } else {
+        row = row_at(entity, find_row(entity, tick));
+    } else if (!row) {
         ecs_tick limit = now + 1 - entity->keep_ticks; // all rows since then are there
         if (limit < entity->oldest_tick) return NULL;
-        position = find_row(entity, limit);
+        const uint32_t position = find_row(entity, limit);
         if (changed_at(entity, position, classes) > tick) return NULL;
+        row = row_at(entity, position);
     }
-    const uint32_t* row = row_at(entity, position);
     const net_row_template* row_template = entity->row_template;
     if ((row_template->class_mask & ~classes) == 0) return row;
-    for (uint32_t i = 0; i < entity->words; i++)
-        scratch[i] = row[i];
+    memcpy(scratch, row, entity->words * sizeof *row);
     net_rows_mask_packed(row_template, classes, scratch);
     return scratch;
 }
