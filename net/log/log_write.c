@@ -216,7 +216,7 @@ net_result net_log_append_control(net_log_writer* writer, const char* verb,
 
 static void append_alive(void* context, net_idle reason) {
     net_log_writer* writer = context;
-    BASE_ASSERT(reason >= NET_IDLE_WAITING && reason <= NET_IDLE_HANDOVER);
+    BASE_ASSERT(reason >= NET_IDLE_WAITING && reason <= NET_IDLE_EMPTY);
     if (writer->is_in_tick || writer->is_closed) return;
     end_state(writer);
     net_log_draft* draft = net_log_file_begin(writer);

@@ -177,6 +177,7 @@ struct net_server {
     bool is_settle_prolonged;       ///< for a client that came back while settling; once per match
     uint64_t now_us;
     uint64_t alive_us; ///< when the log got the newest tick, or alive record
+    net_idle idle;     ///< of the newest alive record; 0: a tick came after it
     uint64_t tick_us;
     uint32_t heartbeat_ticks; ///< a client gets a packet at least every so many ticks
     uint32_t deaf_ticks;      ///< a client that acknowledges nothing gets a packet once in so many

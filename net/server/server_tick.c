@@ -327,15 +327,19 @@ static void flush(net_server* server) {
 // A reader that follows the log knows a server without ticks from one that is dead.
 static void say_alive(net_server* server) {
     const net_observer* observer = &server->config.observer;
+    const bool is_empty = net_server_is_empty(server);
+    const bool is_waiting = server->phase == NET_SERVER_HOLDING || net_server_is_still(server);
+    const net_idle why = is_empty                              ? NET_IDLE_EMPTY
+                         : is_waiting                          ? NET_IDLE_WAITING
+                         : server->phase == NET_SERVER_RUNNING ? NET_IDLE_PAUSED
+                                                               : NET_IDLE_SETTLING;
+    const uint32_t rest_ms = !is_empty ? NET_IDLE_MS : server->idle == why ? NET_IDLE_ALIVE_MS : 0;
     if (!observer->idle || server->phase == NET_SERVER_ENDED ||
-        server->now_us < server->alive_us + NET_IDLE_MS * UINT64_C(1000))
+        server->now_us < server->alive_us + rest_ms * UINT64_C(1000))
         return;
     server->alive_us = server->now_us;
-    const bool is_waiting = server->phase == NET_SERVER_HOLDING || net_server_is_still(server) ||
-                            net_server_is_empty(server);
-    observer->idle(observer->context, is_waiting                            ? NET_IDLE_WAITING
-                                      : server->phase == NET_SERVER_RUNNING ? NET_IDLE_PAUSED
-                                                                            : NET_IDLE_SETTLING);
+    server->idle = why;
+    observer->idle(observer->context, why);
 }
 
 void net_server_tick(net_server* server, uint64_t now_us) {
@@ -353,8 +357,10 @@ void net_server_tick(net_server* server, uint64_t now_us) {
         !server->config.is_following) {
         server->ticks_to_pause -= server->ticks_to_pause != UINT64_MAX;
         server->alive_us = now_us;
+        server->idle = 0;
         run_tick(server, NULL); // the net half flushes
         if (!server->out.is_uncollected) flush(server);
+        if (net_server_is_empty(server)) say_alive(server); // the loop rests now
         return;
     }
     say_alive(server);

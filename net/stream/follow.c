@@ -482,7 +482,8 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
         const net_stream_report report = {.role = NET_STREAM_RELAY,
                                           .is_able = true,
                                           .who = self->config.who,
-                                          .tick = net_log_delay_get_report(self->delay).newest};
+                                          .tick = net_log_delay_get_report(self->delay).newest,
+                                          .counts_s = NET_STREAM_REPORT_COUNTS_S};
         net_stream_report_send(self->config.broker, &report, &self->report_due_us, now_us);
     }
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {

@@ -157,15 +157,14 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
     const net_follow_state state = net_follow_run(self->follow, server, now_us);
     if (state <= NET_FOLLOW_RAN) {
         const net_follow_report report = net_follow_get_report(self->follow, self->now_us);
-        const bool is_empty =
-            report.reason == NET_IDLE_WAITING && net_server_get_counters(server)->clients == 0;
-        net_stream_follower_expect(self->follower,
-                                   is_empty ? NET_IDLE_EMPTY_MS * UINT64_C(1000) : 0);
+        const bool is_empty = report.reason == NET_IDLE_EMPTY;
+        const uint64_t patience_ms = is_empty ? NET_IDLE_ALIVE_MS + NET_IDLE_EMPTY_MS : 0;
+        net_stream_follower_expect(self->follower, patience_ms * UINT64_C(1000));
         // What the broker answers too late to let silence count never ends in a claim.
         const bool is_able =
             !self->is_given_up && net_stream_follower_get(self->follower)->late_us <
-                                      NET_STREAM_REPORT_OLD_MS * UINT64_C(1000);
-        net_stream_writer_stand_by(self->writer, report.tick, is_able, self->now_us);
+                                      NET_STREAM_REPORT_COUNTS_S * UINT64_C(1000000);
+        net_stream_writer_stand_by(self->writer, report.tick, is_able, is_empty, self->now_us);
     }
     switch (state) {
     case NET_FOLLOW_RAN:
@@ -186,12 +185,11 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
 net_standby_report net_standby_get_report(const net_standby* self) {
     const net_stream_follower_info* info = net_stream_follower_get(self->follower);
     const net_broker* broker = &self->config.broker;
-    const net_broker_status reads = broker->status(broker->context);
-    const net_broker_status claims = self->writer ? net_stream_writer_broker(self->writer) : reads;
+    const net_broker_status status = broker->status(broker->context);
     return (net_standby_report){.newest = info->end_tick > info->tick ? info->end_tick : info->tick,
-                                .is_connected = reads.is_connected && claims.is_connected,
-                                .reconnects = reads.reconnects + claims.reconnects,
-                                .waiting = reads.waiting,
+                                .is_connected = status.is_connected,
+                                .reconnects = status.reconnects,
+                                .waiting = status.waiting,
                                 .lag_messages = info->lag_messages,
                                 .silence_us = info->silence_us,
                                 .late_us = info->late_us,

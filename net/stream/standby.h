@@ -10,7 +10,7 @@
 
 typedef struct net_standby_config {
     const base_allocator* allocator; ///< NULL: the heap
-    net_broker broker;               ///< a user that reads
+    net_broker broker;               ///< a user that reads, and that claims
     const char* name;                ///< of the stream, in reports; outlives the standby
     /// Of silence, while the broker answers, until it claims the match; two ticks at least.
     uint64_t takeover_us;
@@ -38,8 +38,9 @@ void net_standby_destroy(net_standby* standby);
 /// What runs the match again: net_follow_find comes first. Borrowed.
 net_follow* net_standby_follow(net_standby* standby);
 /// What the match goes on with: the tap of this server's own log, which it has from tick 1 on, and
-/// a writer with the tap's source and a broker of its own. Both are borrowed, and not used by
-/// others before net_standby_run returned NET_STANDBY_HAS. Once, before the first run.
+/// a writer with the tap's source and the broker of the config, which is the writer's alone from
+/// NET_STANDBY_HAS on. Both are borrowed, and not used by others before net_standby_run returned
+/// that. Once, before the first run.
 void net_standby_open(net_standby* standby, net_stream_tap* tap, net_stream_writer* writer);
 /// Do what is due, at most a tick. Of the states behind NET_STANDBY_CLAIMS none changes again.
 net_standby_state net_standby_run(net_standby* standby, net_server* server, uint64_t now_us);
@@ -52,8 +53,8 @@ typedef struct net_standby_report {
     uint64_t key_id;       ///< net_stream_claim.key_id of that server
     uint64_t compared;     ///< ticks that ran and were the same
     bool is_given_up;      ///< a tick ended two servers
-    bool is_connected;     ///< to the broker, with both connections: that reads, that would claim
-    uint64_t reconnects;   ///< of both
-    uint32_t waiting;      ///< messages of the stream that came and were not looked at
+    bool is_connected;     ///< to the broker
+    uint64_t reconnects;
+    uint32_t waiting; ///< messages of the stream that came and were not looked at
 } net_standby_report;
 net_standby_report net_standby_get_report(const net_standby* standby);

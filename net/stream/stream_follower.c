@@ -206,7 +206,7 @@ static void take_later(net_stream_follower* self, const net_broker_answer* answe
 
 // Nothing newer was in the stream when the ping was asked, or later.
 static void count_silence(net_stream_follower* self) {
-    if (self->ping_us < self->grace_us) return;
+    if (self->ping_us < self->grace_us || self->ping_us < self->came_us + self->patience_us) return;
     const bool goes_on = self->good_us > 0 && self->ping_us - self->good_us <= TOGETHER_US;
     if (!goes_on || self->silent_us == 0) self->silent_us = self->ping_us;
     self->good_us = self->ping_us;
@@ -286,7 +286,8 @@ static uint64_t quiet_from_us(const net_stream_follower* self) {
 
 static void ping(net_stream_follower* self, uint64_t now_us) {
     if (self->ping_request > 0 && now_us - self->ping_us < PING_LOST_US) return;
-    const uint64_t rest_us = now_us < quiet_from_us(self) ? PING_REST_US : PING_US;
+    const uint64_t rest_us =
+        now_us < quiet_from_us(self) ? PING_REST_US + self->patience_us : PING_US;
     if (self->ping_us > 0 && now_us - self->ping_us < rest_us) return;
     if (self->ping_request > 0) note_away(self, now_us);
     self->ping_request = ++self->request;
@@ -437,6 +438,7 @@ void net_stream_follower_expect(net_stream_follower* follower, uint64_t patience
 
 void net_stream_follower_restart_silence(net_stream_follower* follower) {
     count_no_silence(follower);
+    follower->ping_request = 0;
 }
 
 const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size) {

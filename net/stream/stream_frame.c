@@ -190,13 +190,13 @@ void net_stream_frame_id(const net_stream_frame* frame, uint64_t writer,
 // ---- reports ----
 
 // The newest report of each follower, and how old it is by the hearer's clock. A place is free
-// again when its follower said nothing for NET_STREAM_REPORT_OLD_MS.
+// again when its report does not count any more.
 //
-//     u8 version, u8 role, u8 is_able, u64 who, u64 tick, what later versions append
+//     u8 version, u8 role, u8 is_able, u64 who, u64 tick, u8 counts_s, what later versions append
 
-#define MS UINT64_C(1000)
+#define SECOND_US UINT64_C(1000000)
 
-enum { REPORT_VERSION = 1 };
+enum { REPORT_VERSION = 1, OLDER_BYTES = NET_STREAM_REPORT_BYTES - 1 };
 
 void net_stream_report_write(const net_stream_report* report,
                              uint8_t bytes[NET_STREAM_REPORT_BYTES]) {
@@ -206,15 +206,17 @@ void net_stream_report_write(const net_stream_report* report,
     bytes[2] = report->is_able;
     base_store_le64(bytes + 3, report->who);
     base_store_le64(bytes + 11, report->tick);
+    bytes[OLDER_BYTES] = report->counts_s;
 }
 
 bool net_stream_report_read(net_stream_report* report, const void* data, size_t size) {
     const uint8_t* bytes = data;
-    if (size < NET_STREAM_REPORT_BYTES || bytes[0] != REPORT_VERSION || bytes[2] > 1) return false;
+    if (size < OLDER_BYTES || bytes[0] != REPORT_VERSION || bytes[2] > 1) return false;
     *report = (net_stream_report){.role = (net_stream_role)bytes[1],
                                   .is_able = bytes[2],
                                   .who = base_load_le64(bytes + 3),
-                                  .tick = base_load_le64(bytes + 11)};
+                                  .tick = base_load_le64(bytes + 11),
+                                  .counts_s = size > OLDER_BYTES ? bytes[OLDER_BYTES] : 0};
     return report->who != 0 && report->role >= NET_STREAM_STANDBY &&
            report->role <= NET_STREAM_SERVER;
 }
@@ -222,14 +224,17 @@ bool net_stream_report_read(net_stream_report* report, const void* data, size_t 
 void net_stream_report_send(const net_broker* broker, const net_stream_report* report,
                             uint64_t* due_us, uint64_t now_us) {
     uint8_t bytes[NET_STREAM_REPORT_BYTES];
-    if (now_us < *due_us) return;
-    *due_us = now_us + NET_STREAM_REPORT_MS * MS;
+    const uint64_t next_us = now_us + report->counts_s * SECOND_US / 3;
+    if (now_us < *due_us && *due_us <= next_us) return; // it is due sooner since a match goes on
+    *due_us = next_us;
     net_stream_report_write(report, bytes);
     broker->report(broker->context, bytes, sizeof bytes);
 }
 
 static bool is_heard(const struct net_stream_heard* heard, uint64_t now_us) {
-    return heard->us > 0 && now_us - heard->us < NET_STREAM_REPORT_OLD_MS * MS;
+    const uint8_t counts_s = heard->report.counts_s;
+    return heard->us > 0 &&
+           now_us - heard->us < (counts_s ? counts_s : NET_STREAM_REPORT_COUNTS_S) * SECOND_US;
 }
 
 bool net_stream_reports_add(net_stream_reports* self, const void* data, size_t size,
@@ -258,4 +263,10 @@ uint32_t net_stream_reports_count(const net_stream_reports* self, net_stream_rol
                  report->tick >= from;
     }
     return count;
+}
+
+bool net_stream_reports_has_older(const net_stream_reports* self, uint64_t now_us) {
+    for (uint32_t i = 0; i < NET_STREAM_REPORTS_MAX; i++)
+        if (is_heard(&self->heard[i], now_us) && self->heard[i].report.counts_s == 0) return true;
+    return false;
 }

@@ -56,11 +56,11 @@ void net_stream_frame_id(const net_stream_frame* frame, uint64_t writer,
 
 // ---- reports ----
 
-// What followers of a stream say of themselves some times a second, and its server while a message
-// of it waits: a message that the broker does not keep (proto/STREAM.md, "Reports"). Who hangs or
+// What followers of a stream say of themselves once a second, and its server while a message of it
+// waits: a message that the broker does not keep (proto/STREAM.md, "Reports"). Who hangs or
 // is gone says nothing, so what its connection looks like does not matter.
 
-#define NET_STREAM_REPORT_BYTES 19u
+#define NET_STREAM_REPORT_BYTES 20u
 /// Followers whose newest reports are kept.
 #define NET_STREAM_REPORTS_MAX 256u
 
@@ -76,13 +76,16 @@ typedef struct net_stream_report {
     uint64_t who; ///< drawn at random, not 0; STANDBY, SERVER: the writer of its claim
     /// STANDBY: newest that ran there and was the same. RELAY: newest that came. SERVER: its epoch.
     ecs_tick tick;
+    uint8_t
+        counts_s; ///< so long it counts. SERVER: 0. 0 of a follower: it is older than this field
 } net_stream_report;
 
 void net_stream_report_write(const net_stream_report* report,
                              uint8_t bytes[NET_STREAM_REPORT_BYTES]);
 /// Total. @return false for bytes that are no report.
 BASE_MUST_USE bool net_stream_report_read(net_stream_report* report, const void* data, size_t size);
-/// Send it when the time has come; then *due_us is the next one.
+/// Send it when the time has come, a third of counts_s after the one before; *due_us is the next
+/// time.
 void net_stream_report_send(const net_broker* broker, const net_stream_report* report,
                             uint64_t* due_us, uint64_t now_us);
 
@@ -97,7 +100,8 @@ typedef struct net_stream_reports {
 /// One of a server is left. @return false: it is none, or there is no place.
 BASE_MUST_USE bool net_stream_reports_add(net_stream_reports* reports, const void* data,
                                           size_t size, uint64_t now_us);
-/// Those in this role that are able, and said within NET_STREAM_REPORT_OLD_MS that they have
-/// `from`, or a later tick.
+/// Those in this role that are able, and whose newest report counts and has `from` or a later tick.
 uint32_t net_stream_reports_count(const net_stream_reports* reports, net_stream_role role,
                                   ecs_tick from, uint64_t now_us);
+/// Does one of them not know NET_IDLE_EMPTY? It waits no longer for an empty match than for others.
+bool net_stream_reports_has_older(const net_stream_reports* reports, uint64_t now_us);

@@ -40,7 +40,7 @@ struct net_stream_writer {
     ecs_tick end_tick; // newest end in it; 0: none
     bool has_close;
 
-    uint64_t request;       // the newest one
+    uint64_t request;       // the newest one; a follower with the same broker has lower numbers
     uint64_t first_append;  // the first try of this message
     uint64_t last_request;  // that asked for the newest message; 0: none did
     bool is_waiting;        // for an answer to either
@@ -362,14 +362,15 @@ static void take_answers(net_stream_writer* self, uint64_t now_us) {
 
 // ---- who follows ----
 
-void net_stream_writer_stand_by(net_stream_writer* self, ecs_tick tick, bool is_able,
+void net_stream_writer_stand_by(net_stream_writer* self, ecs_tick tick, bool is_able, bool is_empty,
                                 uint64_t now_us) {
     BASE_ASSERT(!is_sending(self));
-    take_answers(self, now_us); // a claim before makes that others' reports come
     const net_stream_report report = {.role = NET_STREAM_STANDBY,
                                       .is_able = is_able,
                                       .who = self->config.claim.writer,
-                                      .tick = tick};
+                                      .tick = tick,
+                                      .counts_s = is_empty ? NET_STREAM_REPORT_EMPTY_S
+                                                           : NET_STREAM_REPORT_COUNTS_S};
     net_stream_report_send(&self->config.broker, &report, &self->report_due_us, now_us);
 }
 
@@ -443,7 +444,7 @@ uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
     }
     // A standby is near when the newest stored tick that it has is not too old.
     net_stream_status* status = &self->status;
-    const ecs_tick near = NET_STREAM_REPORT_OLD_MS * MS / self->config.tick_us + 1;
+    const ecs_tick near = NET_STREAM_REPORT_COUNTS_S * 1000 * MS / self->config.tick_us + 1;
     const ecs_tick from = status->acked_tick > near ? status->acked_tick - near : 0;
     const bool is_owned = status->state == NET_STREAM_OWNED;
     const bool may_claim = is_owned && status->trouble == NET_STREAM_WELL;
@@ -451,6 +452,7 @@ uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
         may_claim ? net_stream_reports_count(&self->reports, NET_STREAM_STANDBY, from, now_us) : 0;
     status->relays =
         is_owned ? net_stream_reports_count(&self->reports, NET_STREAM_RELAY, from, now_us) : 0;
+    status->has_older = is_owned && net_stream_reports_has_older(&self->reports, now_us);
     return next_us;
 }
 
@@ -485,6 +487,7 @@ net_stream_writer* net_stream_writer_create(const net_stream_writer_config* conf
     BASE_ASSERT(config->claim.writer != 0 && config->tick_us > 0);
     net_stream_writer* writer = base_owner_create(config->allocator, sizeof *writer);
     writer->config = *config;
+    writer->request = UINT64_C(1) << 63;
     writer->message.data = base_allocate(&writer->owner.allocator, NET_STREAM_MESSAGE_BYTES_MAX);
     return writer;
 }

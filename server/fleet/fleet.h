@@ -67,7 +67,7 @@ extern const server_ticks server_follow_ticks;
 /// Zeroed at the start, then `wake` is -1 while it is closed.
 typedef struct server_standby {
     net_standby* standby; ///< NULL: no --standby
-    server_nats* nats;    ///< the user that reads
+    server_nats* nats;    ///< the stream's part closes it, once it has it
     int wake;             ///< an eventfd: something came from the broker
     net_standby_state state;
     net_standby_report report;

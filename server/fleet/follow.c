@@ -19,7 +19,8 @@
 #define BEHIND_US UINT64_C(2000000) ///< beyond it new spectators are refused
 #define CAUGHT_UP_US UINT64_C(500000)
 #define PATIENCE_US UINT64_C(2000000) ///< a match that is not there yet is no news before
-#define SILENT_US UINT64_C(3000000)   ///< a server writes something each second
+/// A server writes something each second, of an empty match each NET_IDLE_ALIVE_MS.
+#define SILENT_US UINT64_C(3000000)
 #define FIND_US UINT64_C(5000)
 /// Sessions are kept, and the broker is asked, when no tick came for so long.
 #define KEEP_TICKS 2u
@@ -200,7 +201,9 @@ static void pass_behind(server_program* self) {
 
 static void pass_silent(server_program* self) {
     server_follow* follow = server_follow_of(self);
-    const bool is_silent = follow->report.silent_us > SILENT_US;
+    const bool is_empty = follow->report.reason == NET_IDLE_EMPTY;
+    const bool is_silent =
+        follow->report.silent_us > SILENT_US + is_empty * NET_IDLE_ALIVE_MS * UINT64_C(1000);
     if (is_silent == follow->is_silent) return;
     follow->is_silent = is_silent;
     if (is_silent)

@@ -204,11 +204,7 @@ static void pass(server_program* self, uint64_t now_us) {
     subject->standby = is_waiting(self) ? &standby->report : NULL;
     eventfd_t count;
     if (eventfd_read(standby->wake, &count) == 0) standby->is_woken = true;
-    if (!is_waiting(self)) {
-        server_nats_close(standby->nats); // nothing is read any more
-        standby->nats = NULL;
-        return;
-    }
+    if (!is_waiting(self)) return;
     server_nats_say(standby->nats, &self->reporter, now_us);
     standby->report = net_standby_get_report(standby->standby);
     const ecs_tick tick = net_match_tick(self->match);

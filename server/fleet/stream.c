@@ -49,6 +49,7 @@ struct server_stream {
     _Atomic bool is_woken; // it does
     int stored;            // an eventfd: the loop should look
     _Atomic ecs_tick stored_tick;
+    _Atomic bool has_older; // net_stream_status
     pthread_t thread;
     bool has_thread;
     _Atomic bool has_writer; // the thread; before that it waits
@@ -71,6 +72,7 @@ struct server_stream {
     ecs_tick first;    // of the match when this server began to write
     uint64_t still_us; // it stands still since then
     uint64_t pass_us;  // of the newest pass
+    uint64_t empty_us; // when older followers read last that the match is empty
 
     uint64_t handover_us; // since when it hands the match over; 0: it does not
     uint64_t handover_said_us;
@@ -106,8 +108,10 @@ static void share(server_stream* self) {
     pthread_mutex_lock(&self->mutex);
     self->shared = counts;
     pthread_mutex_unlock(&self->mutex);
-    if (atomic_exchange(&self->stored_tick, status->acked_tick) != status->acked_tick)
-        (void)eventfd_write(self->stored, 1);
+    const bool is_told =
+        atomic_exchange(&self->stored_tick, status->acked_tick) == status->acked_tick &&
+        atomic_exchange(&self->has_older, status->has_older) == status->has_older;
+    if (!is_told) (void)eventfd_write(self->stored, 1);
 }
 
 static void* run_stream(void* context) {
@@ -241,10 +245,10 @@ static int wait_for_claim(server_stream* self) {
     return NET_EXIT_CLEAN;
 }
 
-static int open_broker(server_stream* self, uint64_t identity, bool creates) {
+static int open_broker(server_stream* self, uint64_t identity) {
     const server_nats_config config = {.url = self->program->config.stream,
                                        .identity = identity,
-                                       .creates = creates,
+                                       .creates = true,
                                        .wake = wake,
                                        .context = self};
     const net_result result = server_nats_open(&config, &self->program->reporter, &self->nats);
@@ -255,12 +259,10 @@ static int open_broker(server_stream* self, uint64_t identity, bool creates) {
 static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed) {
     BASE_ASSERT(!self->nats && !self->writer);
     net_stream_position behind = {.epoch = 0};
-    int code = open_broker(self, identity, true);
+    int code = open_broker(self, identity);
     if (code == NET_EXIT_CLEAN && is_resumed) {
         code = resume(self, &behind);
-        server_nats_close(self->nats); // answers to the follower are not for the writer
-        self->nats = NULL;
-        if (code == NET_EXIT_CLEAN) code = open_broker(self, identity, true);
+        server_nats_write(self->nats, wake, self);
     }
     if (code == NET_EXIT_CLEAN && behind.sequence == 0 &&
         net_stream_tap_header(self->tap, &self->header, &self->program->reporter) != NET_OK)
@@ -276,12 +278,13 @@ static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed)
 
 // ---- standing by ----
 
-static int stand_by(server_stream* self, uint64_t identity, net_standby* standby) {
-    BASE_ASSERT(!self->nats && !self->writer);
-    int code = open_broker(self, identity, false);
-    if (code != NET_EXIT_CLEAN) return code;
+// It reads and would claim on one connection, which is this part's from here on.
+static int stand_by(server_stream* self, server_standby* standby) {
+    BASE_ASSERT(!self->nats && !self->writer && standby->nats);
+    self->nats = standby->nats;
+    self->broker = server_nats_broker(self->nats);
     make_writer(self);
-    net_standby_open(standby, self->tap, self->writer);
+    net_standby_open(standby->standby, self->tap, self->writer);
     // Before the match is here: a server without this thread would never learn that it is fenced.
     return start_thread(self) ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
@@ -291,6 +294,7 @@ void server_stream_go_on(server_stream* self) {
     share(self);
     (void)take_counts(self); // no thread shares before it has the writer
     self->counts.takeovers++;
+    server_nats_write(self->nats, wake, self);
     atomic_store(&self->has_writer, true);
     wake(self);
 }
@@ -341,6 +345,21 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     }
 }
 
+static void write_idle(const server_stream* self, net_idle why) {
+    const net_observer* observer = &self->program->observer;
+    observer->idle(observer->context, why);
+}
+
+// Who follows with an older build would take an empty match for dead.
+static void pass_empty(server_stream* self, uint64_t now_us) {
+    const bool is_older = self->counts.status.has_older && self->handover_us == 0 &&
+                          net_server_is_empty(self->program->server);
+    self->program->rest_us = (is_older ? NET_IDLE_MS : NET_IDLE_EMPTY_MS) * MS;
+    if (!is_older || now_us - self->empty_us < NET_IDLE_MS * MS) return;
+    self->empty_us = now_us;
+    write_idle(self, NET_IDLE_EMPTY);
+}
+
 // ---- handing over ----
 //
 //     last tick -> flush -> "hand over" --- report, refusal ---> FENCED: the match is elsewhere
@@ -364,11 +383,10 @@ static const server_ticks handover_ticks = {.wake_us = wake_us, .run = run_nothi
 
 // A paused match stays paused at a standby, which waits until this server is silent.
 static void write_handover(server_stream* self, uint64_t now_us) {
-    const net_observer* observer = &self->program->observer;
     const net_server* server = self->program->server;
     const bool is_paused = net_server_is_paused(server) && !net_server_is_empty(server);
     self->handover_said_us = now_us;
-    observer->idle(observer->context, is_paused ? NET_IDLE_PAUSED : NET_IDLE_HANDOVER);
+    write_idle(self, is_paused ? NET_IDLE_PAUSED : NET_IDLE_HANDOVER);
 }
 
 static bool begin_handover(server_stream* self, uint64_t now_us) {
@@ -401,6 +419,7 @@ static void pass_handover(server_stream* self, uint64_t now_us) {
                 "warning: no standby took the match within %d ms: it continues here", HANDOVER_MS);
     self->handover_us = 0;
     program->ticks = NULL;
+    if (net_server_is_empty(program->server)) write_idle(self, NET_IDLE_EMPTY);
     self->was_not_taken = program->is_terminated; // then it ends, in order
     if (program->is_terminated) server_program_terminate(program, now_us);
 }
@@ -602,7 +621,6 @@ static int make_stream(server_program* program) {
         return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL, "%s",
                                net_result_text(NET_ERR_MEMORY));
     server_program_hear(program, self->stored);
-    program->rest_us = NET_IDLE_EMPTY_MS * MS;
     server_log_of(program)->tap = net_stream_tap_log(self->tap);
     program->fixed_game = "those that follow the stream have the game as it is now";
     return NET_EXIT_CLEAN;
@@ -612,7 +630,7 @@ static int begin_stream(server_program* program) {
     server_stream* self = server_stream_of(program);
     if (!self) return NET_EXIT_CLEAN;
     if (server_log_of(program)->has_file && program->config.standby)
-        return stand_by(self, program->identity, server_standby_of(program)->standby);
+        return stand_by(self, server_standby_of(program));
     if (server_log_of(program)->has_file)
         return claim_stream(self, program->identity, program->config.resume != NULL);
     return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL,
@@ -629,6 +647,7 @@ static void pass(server_program* program, uint64_t now_us) {
     }
     keep_safe(self, net_loop_now_us());
     pass_handover(self, net_loop_now_us());
+    pass_empty(self, now_us);
 }
 
 static bool terminate(server_program* program, uint64_t now_us) {
@@ -661,6 +680,7 @@ static int stop_stream(server_program* program) {
         server_nats_end(self->nats, &program->reporter);
     base_owner_destroy(self->writer);
     server_nats_close(self->nats);
+    if (program->config.standby) server_standby_of(program)->nats = NULL; // the same
     net_stream_tap_destroy(self->tap);
     self->tap = NULL;
     base_bytes_deinit(&self->header);

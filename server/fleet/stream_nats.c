@@ -84,9 +84,12 @@ struct server_nats {
 
 // ---- what comes ----
 
+// On any thread.
 static void wake(void* context) {
-    const server_nats* self = context;
+    server_nats* self = context;
+    pthread_mutex_lock(&self->mutex);
     if (self->config.wake) self->config.wake(self->config.context);
+    pthread_mutex_unlock(&self->mutex);
 }
 
 // On a thread of the library. What finds no room is read again: its follower sees the gap.
@@ -489,6 +492,16 @@ static net_result refuse_url(const server_nats* self, const base_reporter* repor
 }
 
 // ---- life ----
+
+void server_nats_write(server_nats* self, void (*wakes)(void* context), void* context) {
+    natsSubscription_Destroy(self->messages);
+    self->messages = NULL;
+    pthread_mutex_lock(&self->mutex);
+    self->config.reader = NULL;
+    self->config.wake = wakes;
+    self->config.context = context;
+    pthread_mutex_unlock(&self->mutex);
+}
 
 // @return NET_OK; NET_ERR_ADDRESS (reported); NET_ERR_MEMORY: no thread is left.
 static net_result begin_to_connect(server_nats* self, const base_reporter* reporter) {

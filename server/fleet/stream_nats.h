@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// NATS JetStream as the broker of a stream (net/stream.h, proto/STREAM.md).
 ///
-/// Threads: all functions on one thread, the one that polls. The library's own threads call `wake`.
+/// Threads: all functions on one thread, the one that polls. The library's own threads call `wake`,
+/// one at a time.
 #pragma once
 
 #include "base/report.h"
@@ -30,6 +31,8 @@ BASE_MUST_USE net_result server_nats_open(const server_nats_config* config,
 void server_nats_close(server_nats* nats);
 /// The broker; lives as long as `nats`.
 net_broker server_nats_broker(server_nats* nats);
+/// From here on it is a writer's alone, on the thread that `wake` wakes: nothing is read any more.
+void server_nats_write(server_nats* nats, void (*wake)(void* context), void* context);
 /// Of a program that follows, in each pass of its loop: report why there is no connection, once for
 /// each reason, and when it is back.
 void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t now_us);

@@ -23,6 +23,10 @@ net_broker server_nats_broker(server_nats* nats) {
     return (net_broker){.context = NULL};
 }
 
+void server_nats_write(server_nats* nats, void (*wake)(void* context), void* context) {
+    (void)nats, (void)wake, (void)context;
+}
+
 void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t now_us) {
     (void)nats, (void)reporter, (void)now_us;
 }

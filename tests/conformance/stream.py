@@ -81,7 +81,8 @@ def read_report(data):
     role, is_able = data[1], data[2]
     who, tick = int.from_bytes(data[3:11], "little"), int.from_bytes(data[11:19], "little")
     assert data[0] == 1 and role in (1, 2, 3) and is_able < 2 and who and len(data) >= 19
-    return f"role={('standby', 'relay', 'server')[role - 1]} is_able={is_able} who={who:016x} tick={tick}"
+    counts = f" counts_s={data[19]}" if len(data) > 19 else ""
+    return f"role={('standby', 'relay', 'server')[role - 1]} is_able={is_able} who={who:016x} tick={tick}{counts}"
 
 
 def main():

@@ -102,7 +102,7 @@ case_an_empty_match_stands_still_until_a_player_comes() {
     ends
     verifies a.slog server
     run dump shoal-replay dump a.slog
-    says dump.out '"alive":{"tick":'$((tick + 1))',"reason":1'
+    says dump.out '"alive":{"tick":'$((tick + 1))',"reason":5'
 }
 
 case_each_order_is_seen_in_the_match() {

@@ -223,7 +223,7 @@ row_pause() {
     saw a.slog players
     verifies a.slog server
     run dump shoal-replay dump a.slog
-    says dump.out '"alive":{"tick":'$((tick + 1))',"reason":1'
+    says dump.out '"alive":{"tick":'$((tick + 1))',"reason":5'
     echo "empty at tick $tick of $(value ticks verify.out)"
 }
 

@@ -471,10 +471,14 @@ typedef enum net_idle {
     NET_IDLE_PAUSED,
     NET_IDLE_SETTLING, ///< the last tick is over; clients get the rest
     NET_IDLE_HANDOVER, ///< a standby shall take the match over, at once
+    NET_IDLE_EMPTY,    ///< paused until a player comes: the next word may be NET_IDLE_ALIVE_MS away
 } net_idle;
 /// So often while no tick runs: silence without a close means that the server is dead.
 #define NET_IDLE_MS 100u
-/// An empty match that is paused has fewer, where a host or a stream's readers watch it.
+/// An empty match says at once that it is empty, and again so often, at most a rest of its loop
+/// later.
+#define NET_IDLE_ALIVE_MS 5000u
+/// A rest of its loop, where a host or a stream's readers watch it.
 #define NET_IDLE_EMPTY_MS 1000u
 
 /// Who records a match: a log, a stream, a test. A server calls it on the thread of its ticks. Any
@@ -491,7 +495,7 @@ typedef struct net_observer {
     /// NET_OK.
     net_result (*control)(void* context, const char* verb, const net_match_argument* arguments,
                           uint32_t count);
-    void (*idle)(void* context, net_idle why); ///< each NET_IDLE_MS
+    void (*idle)(void* context, net_idle why); ///< each NET_IDLE_MS, or NET_IDLE_ALIVE_MS
     /// The game keeps the last seconds (net_match_take_save).
     void (*save)(void* context, const char* name);
     bool (*may_exchange)(const void* context); ///< now, after a tick

@@ -225,6 +225,7 @@ typedef struct net_stream_status {
     /// OWNED: who would take the match over now, and who shows it, as they report (0 standbys while
     /// there is trouble: none could claim).
     uint32_t standbys, relays;
+    bool has_older; ///< one of them needs a record more often than NET_IDLE_ALIVE_MS
     uint64_t reports_refused;
     char text[NET_BROKER_TEXT_BYTES + 64]; ///< of FAILED, AWAY and FULL: why
 } net_stream_status;
@@ -259,15 +260,15 @@ const net_stream_status* net_stream_writer_status(const net_stream_writer* write
 /// How its connection to the broker is.
 net_broker_status net_stream_writer_broker(const net_stream_writer* writer);
 
-/// A follower reports so often.
-#define NET_STREAM_REPORT_MS 250u
-/// One that reported nothing within this time, or whose tick is older, does not count.
-#define NET_STREAM_REPORT_OLD_MS 2000u
+/// A follower's report counts for so long, and while its tick is not older; a third of that later
+/// the next one comes.
+#define NET_STREAM_REPORT_COUNTS_S 3u
+#define NET_STREAM_REPORT_EMPTY_S 15u ///< of one that stands by for an empty match
 /// Of one that stands by: tell the server of the match that the ticks up to `tick` ran here and
-/// were the same. In each pass: it is sent when the time has come, on the connection that would
-/// claim. `is_able`: it would take over.
+/// were the same. In each pass: it is sent when the time has come. `is_able`: it would take over;
+/// `is_empty`: the match (NET_IDLE_EMPTY).
 void net_stream_writer_stand_by(net_stream_writer* writer, ecs_tick tick, bool is_able,
-                                uint64_t now_us);
+                                bool is_empty, uint64_t now_us);
 
 // ---- what clients may know ----
 
@@ -366,14 +367,14 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* follower, const
 /// The packed Header of the log, out of message 1; lives as long as the follower. @return NULL: it
 /// did not come yet.
 const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size);
-/// It asks seldom while messages come: a standby needs silence alone, and where the stream ends is
-/// known to it once a second.
+/// It asks seldom while messages come, or while it is patient: a standby needs silence alone, and
+/// where the stream ends is known to it once a second, or once in a second and its patience.
 void net_stream_follower_rest(net_stream_follower* follower);
 /// The next message may come so much later than the ones before: the match is empty, and its server
 /// reports that more seldom. No silence counts before.
 void net_stream_follower_expect(net_stream_follower* follower, uint64_t patience_us);
 /// Count silence_us from 0 again: a claim was refused, so another server, or a full broker, is the
-/// reason of the silence.
+/// reason of the silence. What a writer took of this user's answers meanwhile is asked for again.
 void net_stream_follower_restart_silence(net_stream_follower* follower);
 /// Borrowed; changes with each poll and next.
 const net_stream_follower_info* net_stream_follower_get(const net_stream_follower* follower);

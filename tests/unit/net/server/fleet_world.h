@@ -110,8 +110,8 @@ static inline void open_server(fleet* self, node* at, uint64_t identity) {
     at->is_open = true;
 }
 
-static inline void make_writer(fleet* self, node* at) {
-    const net_stream_writer_config config = {.broker = broker_sim_connect(self->broker),
+static inline void make_writer(node* at, const net_broker* broker) {
+    const net_stream_writer_config config = {.broker = *broker,
                                              .source = net_stream_tap_source(at->tap),
                                              .claim = {.writer = 100 + at->number},
                                              .tick_us = TABLE_TICK_US};
@@ -125,7 +125,8 @@ static inline void open_first(fleet* self, uint32_t tick_rate_hz) {
         (match_wanted){.seed = 5, .tick_rate_hz = tick_rate_hz, .setting = &(double){1e9}});
     open_server(self, at, self->ring.count > 0 ? IDENTITY : 0);
     net_log_pump(at->log);
-    make_writer(self, at);
+    const net_broker broker = broker_sim_connect(self->broker);
+    make_writer(at, &broker);
     net_log_reader* reader = files_reader(at->log_file);
     const base_bytes* header = &reader->header;
     net_stream_writer_claim(at->writer, &(net_stream_position){.epoch = 0}, header->data,
@@ -156,7 +157,7 @@ static inline node* open_standby(fleet* self, uint32_t number) {
     net_follow* follow = net_standby_follow(at->standby);
     assert_ok(net_follow_make_match(follow, self->module, &at->match));
     open_server(self, at, net_follow_info(follow)->identity);
-    make_writer(self, at);
+    make_writer(at, &config.broker);
     net_standby_open(at->standby, at->tap, at->writer);
     return at;
 }

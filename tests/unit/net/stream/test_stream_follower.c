@@ -234,7 +234,7 @@ CLAIMED_CASE(a_number_that_a_refused_message_has_is_passed_over, 1) {
 }
 
 static void say_waits(stream_stage* self, uint64_t epoch, uint64_t writer) {
-    const net_stream_report report = {NET_STREAM_SERVER, true, writer, epoch};
+    const net_stream_report report = {NET_STREAM_SERVER, true, writer, epoch, 0};
     uint64_t due_us = 0;
     net_stream_report_send(&self->broker, &report, &due_us, 0);
     run(self, NET_STREAM_WAITS_MS * MS);

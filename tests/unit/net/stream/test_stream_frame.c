@@ -174,7 +174,7 @@ CASE(the_vectors_of_the_page_are_what_the_code_writes) {
     check_id("records_id", NET_STREAM_KIND_RECORDS, 1, 1, claim.writer);
     check_id("claim_later_id", NET_STREAM_KIND_CLAIM, 2, 4, later.writer);
     check_report("report_standby",
-                 &(net_stream_report){NET_STREAM_STANDBY, true, later.writer, 7214});
-    check_report("report_relay", &(net_stream_report){NET_STREAM_RELAY, true, 77, 7});
-    check_report("report_server", &(net_stream_report){NET_STREAM_SERVER, true, 77, 1});
+                 &(net_stream_report){NET_STREAM_STANDBY, true, later.writer, 7214, 15});
+    check_report("report_relay", &(net_stream_report){NET_STREAM_RELAY, true, 77, 7, 3});
+    check_report("report_server", &(net_stream_report){NET_STREAM_SERVER, true, 77, 1, 0});
 }

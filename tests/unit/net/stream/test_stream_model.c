@@ -12,6 +12,7 @@ typedef struct server {
     net_stream_follower* follower;
     net_stream_writer* writer;
     const net_stream_status* status;
+    net_broker broker; // it follows and claims on one connection
     made_script script;
     net_log_order order; // of what was followed
     uint64_t got;
@@ -23,7 +24,7 @@ typedef struct model {
     broker_sim* sim;
     base_rng rng;
     server nodes[LIVES];
-    uint32_t node_count, users;
+    uint32_t node_count;
     uint64_t now_us, claims, takeovers, losses;
     bool may_lose; // the broker
 } model;
@@ -34,10 +35,8 @@ static uint32_t below(model* self, uint32_t bound) {
 
 static void be_born(model* self) {
     server* born = &self->nodes[self->node_count++];
-    const net_broker broker = broker_sim_connect(self->sim);
-    *born = (server){.got = 0};
-    self->users++;
-    born->follower = net_stream_follower_create(NULL, &broker);
+    *born = (server){.broker = broker_sim_connect(self->sim)};
+    born->follower = net_stream_follower_create(NULL, &born->broker);
 }
 
 static void claim(model* self, server* node) {
@@ -45,10 +44,8 @@ static void claim(model* self, server* node) {
     const net_stream_position behind = info->position;
     script_begin(&node->script, 100 + (uint64_t)(node - self->nodes), behind.records + 1,
                  node->order);
-    if (!node->writer) { // a connection of its own: the first one follows
-        const net_broker broker = broker_sim_connect(self->sim);
-        self->users++;
-        node->writer = make_writer(&broker, &node->script);
+    if (!node->writer) {
+        node->writer = make_writer(&node->broker, &node->script);
         node->status = net_stream_writer_status(node->writer);
     }
     node->script.is_part = behind.records > 0;
@@ -123,7 +120,7 @@ static void cause_trouble(model* self) {
         break;
     case 2:
     case 3:
-        broker_sim_cut(self->sim, below(self, self->users), until_us);
+        broker_sim_cut(self->sim, below(self, self->node_count), until_us);
         break;
     case 4:
         broker_sim_set_room(self->sim, below(self, 2) ? broker_sim_count(self->sim) : UINT64_MAX);
