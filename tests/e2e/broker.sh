@@ -15,7 +15,7 @@ broker() {
     pid=$!
     pids[broker]=$pid
     await "port of the broker" has_port
-    port=$(sed -E 's/.*:([0-9]+)".*/\1/' ports/*)
+    port=$(sed -nE 's/.*nats:..127.0.0.1:([0-9]+)".*/\1/p' ports/*)
     nats=nats://127.0.0.1:$port
 }
 # streams NAME [option...]: a match that is streamed; $stream and $address get where.

@@ -171,6 +171,87 @@ case_players_find_a_standby_that_came_later() {
     ends_equal second seen
 }
 
+# From the last tick on its stream has one record each 5 s, and the standby waits for longer than that.
+case_an_empty_match_is_kept_and_goes_on_when_its_server_dies() {
+    local bots=1
+    key
+    broker -1
+    free_port
+    primary first breakout --log a.slog --pause-when-empty --lines status-s=1
+    standby second --listen "$free" --log b.slog --pause-when-empty
+    seat seen --ticks 60
+    ended clients
+    ends_with 0 seen
+    await "an empty match" has_said first.err '^note: status tick=[1-9][0-9]* .* paused=empty '
+    rest 7
+    has_taken second && fail "the standby took the match of a server that lives"
+    slay first
+    await "the takeover" has_taken second
+    stop second
+    verifies b.slog second
+}
+
+# As soon as one without a pause: the standby waits less than the time between two signs of life.
+case_an_empty_match_that_a_player_woke_goes_on_as_any_other() {
+    local bots=2 silent_ms
+    key
+    broker -1
+    free_port
+    primary first breakout --log a.slog --standby-at "$free" --pause-when-empty --lines status-s=1
+    standby second --listen "$free" --log b.slog --pause-when-empty
+    await "an empty match" has_said first.err '^note: status tick=0 .* paused=empty '
+    seat seen
+    slay first
+    await "all players" are_all_back second
+    silent_ms=$(value silent_ms second.out)
+    [ "$silent_ms" -lt 5000 ] || fail "the standby waited for $silent_ms ms"
+    ends_equal second seen
+    verifies b.slog second
+}
+
+# Its report ends with the tick. It would take a server for dead that says nothing for 300 ms.
+case_a_follower_of_an_older_build_hears_more_of_an_empty_match() {
+    local count
+    key
+    broker -1
+    primary first breakout --log a.slog --pause-when-empty
+    rest 1
+    ask_broker "shoal.${stream##*/SHOAL_}.report" $'\x01\x01\x01AAAAAAAAAAAAAAAA'
+    rest 2
+    stop first
+    run dump shoal-replay dump a.slog
+    count=$(grep -c '"alive":{"tick":1,"reason":5' dump.out)
+    [ "$count" -gt 10 ] || fail "it says $count times that it lives"
+}
+
+# A leaf node of NATS on it has the connection.
+case_all_matches_of_a_machine_share_one_connection_to_the_broker() {
+    local ports match
+    key
+    read -ra ports < <(free_tcp_ports 3)
+    broker -1 'domain: hub' "leafnodes { listen: \"127.0.0.1:${ports[0]}\" }
+http: \"127.0.0.1:${ports[1]}\""
+    printf 'listen: "127.0.0.1:%s"\ndefault_js_domain { "$G": hub }\nleafnodes { remotes: [ { url: "nats://127.0.0.1:%s" } ] }\n' \
+        "${ports[2]}" "${ports[0]}" >leaf.conf
+    nats-server -c leaf.conf >leaf.out 2>leaf.err &
+    pids[leaf]=$!
+    nats=nats://127.0.0.1:${ports[2]}
+    for match in one two; do
+        primary $match breakout --log $match.slog
+        standby $match-too --listen 127.0.0.1:0 --log $match-too.slog
+    done
+    [ "$(python3 -c 'import json, sys, urllib.request
+said = json.load(urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/varz"))
+print(said["connections"], said["leafnodes"])' "${ports[1]}")" = "0 1" ] || fail "the broker has other connections than that of the leaf"
+    slay one
+    await "the takeover" has_taken one-too
+    stop two one-too
+    ends_with 0 two-too
+    verifies one-too.slog one-too
+    verifies two-too.slog two
+    drop leaf
+}
+
 case_a_standby_that_is_too_small_for_the_players_says_so() {
     local bots=2
     key
