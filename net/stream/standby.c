@@ -158,7 +158,11 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
     if (state <= NET_FOLLOW_RAN) {
         const net_follow_report report = net_follow_get_report(self->follow, self->now_us);
         const bool is_empty = report.reason == NET_IDLE_EMPTY;
-        const uint64_t patience_ms = is_empty ? NET_IDLE_ALIVE_MS + NET_IDLE_EMPTY_MS : 0;
+        const bool is_older = // an older server waits for players
+            report.reason == NET_IDLE_WAITING && net_server_get_counters(server)->clients == 0;
+        const uint64_t patience_ms = is_empty   ? NET_IDLE_ALIVE_MS + NET_IDLE_EMPTY_MS
+                                     : is_older ? NET_IDLE_EMPTY_MS
+                                                : 0;
         net_stream_follower_expect(self->follower, patience_ms * UINT64_C(1000));
         // What the broker answers too late to let silence count never ends in a claim.
         const bool is_able =
