@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Each entity has a home: two cache lines with its usual encoded rows, more in a small world whose
-// clients ask for many kinds of them. Kinds of rows (the same ages and classes) are few in a tick, so
-// each of the most wanted has a cell, the same one in all homes, and finding a row is looking there.
-// Which kinds these are follows from the tick before; what is new gets the cells that are left. Rows
-// of other kinds, and unusual ones (a base whose age has no byte), are in a table by a hash of the
-// whole key. Rows of 56 bits or less are in their cell. Longer rows lie in an arena, each from a
-// multiple of 8 bytes on, so that appending moves whole words. A tick begins by raising the stamp:
-// homes and places of another stamp are empty, so nothing is cleared.
+// clients ask for many kinds of them. Kinds of rows (the same ages and classes) are few in a tick,
+// so each of the most wanted has a cell, the same one in all homes, and finding a row is looking
+// there. Which kinds these are follows from the tick before; what is new gets the cells that are
+// left. Rows of other kinds, and unusual ones (a base whose age has no byte), are in a table by a
+// hash of the whole key. Rows of 56 bits or less are in their cell. Longer rows lie in an arena,
+// each from a multiple of 8 bytes on, so that appending moves whole words. A tick begins by raising
+// the stamp: homes and places of another stamp are empty, so nothing is cleared.
 //
 // The key names ticks by their age, never rows by their place, and it contains all that the bits
 // depend on. So sharing cannot change a bit. A test compares with `is_solo`, which shares nothing.
@@ -428,11 +428,11 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
 //
 // Clients with the same delay have bases of the same ages, so most rows that a tick asks for are of
 // a few kinds: the same age, the same second base, the same classes. What was asked for in the tick
-// before is counted by kind. Each kind that was asked for as often as entities changed, or more, and
-// of half of them, is encoded for all entities that changed, before the first client asks. All rows
-// of an entity lie together, so this reads memory once and in order, where the clients' questions
-// come in no order. Of how many entities it was asked for is known from those that are left out:
-// one in SAMPLE_EVERY.
+// before is counted by kind. Each kind that was asked for as often as entities changed, or more,
+// and of half of them, is encoded for all entities that changed, before the first client asks. All
+// rows of an entity lie together, so this reads memory once and in order, where the clients'
+// questions come in no order. Of how many entities it was asked for is known from those that are
+// left out: one in SAMPLE_EVERY.
 //
 // Nothing depends on it: a row that was not encoded ahead is encoded when it is asked for. One that
 // is never asked for is forgotten with the tick.

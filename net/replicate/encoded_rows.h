@@ -5,7 +5,8 @@
 /// visible in each. Within a tick the bits depend on nothing else.
 /// A row is handed out as a *cell*, one word: its bits, and in the highest byte how many they are.
 /// Longer rows are in the arena.
-/// Memory:  two cache lines per entity, four in small worlds that need more; the rest grows to the peak of one tick, then stays.
+/// Memory: two cache lines per entity, four in small worlds that need more; the rest grows to the
+/// peak of one tick, then stays.
 /// Threads: one at a time.
 #pragma once
 

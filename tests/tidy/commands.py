@@ -75,7 +75,7 @@ for each in "server|server check|server keygen|server new|server schema|server t
     known |= set(re.findall(r"^  (--[a-z-]+)", page.stdout, re.M))
 conf = os.path.join(tempfile.mkdtemp(), "shoal.conf")
 pages = subprocess.run(["git", "ls-files", "*.md", "*.md.in"], text=True, capture_output=True, check=True).stdout.split()
-of_host = {"public", "folder", "stop", "open", "players", "spare", "most", "fleet", "memory"}  # in host.conf, which tests/e2e/rooms.sh reads
+of_host = {"public", "folder", "stop", "open", "players", "spare", "most", "fleet", "memory", "standbys"}  # in host.conf, which tests/e2e/rooms.sh reads
 count, faults = 0, []
 for page in (each for each in pages if not past.match(each)):
     with open(page, encoding="utf-8") as file:

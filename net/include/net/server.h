@@ -101,7 +101,7 @@ typedef struct net_server_config {
     /// without a host (net_match_config.is_hosted): no one waits.
     bool (*admit)(void* context, uint64_t now_us, net_game_player* player);
     void* admit_context;
-    uint8_t watch_key; ///< with a token of this key a client watches, and plays not; 0: none
+    uint8_t watch_key;          ///< who has a token of this key may watch, not play; 0: none
     uint64_t (*clock_us)(void); ///< for net_server_get_times; NULL: nothing is measured
 } net_server_config;
 
