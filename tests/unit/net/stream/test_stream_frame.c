@@ -146,9 +146,11 @@ static void check_id(const char* name, net_stream_kind kind, uint64_t epoch, uin
     check_vector(name, id);
 }
 
-static void check_report(const char* name, const net_stream_report* report) {
+// As of builds that do not say how long it counts, and as of now.
+static void check_report(const char* older, const char* name, const net_stream_report* report) {
     uint8_t bytes[NET_STREAM_REPORT_BYTES];
     net_stream_report_write(report, bytes);
+    check_bytes(older, bytes, sizeof bytes - 1);
     check_bytes(name, bytes, sizeof bytes);
 }
 
@@ -173,8 +175,10 @@ CASE(the_vectors_of_the_page_are_what_the_code_writes) {
     check_id("claim_first_id", NET_STREAM_KIND_CLAIM, 1, 1, claim.writer);
     check_id("records_id", NET_STREAM_KIND_RECORDS, 1, 1, claim.writer);
     check_id("claim_later_id", NET_STREAM_KIND_CLAIM, 2, 4, later.writer);
-    check_report("report_standby",
+    check_report("report_standby", "report_standby_counted",
                  &(net_stream_report){NET_STREAM_STANDBY, true, later.writer, 7214, 15});
-    check_report("report_relay", &(net_stream_report){NET_STREAM_RELAY, true, 77, 7, 3});
-    check_report("report_server", &(net_stream_report){NET_STREAM_SERVER, true, 77, 1, 0});
+    check_report("report_relay", "report_relay_counted",
+                 &(net_stream_report){NET_STREAM_RELAY, true, 77, 7, 3});
+    check_report("report_server", "report_server_counted",
+                 &(net_stream_report){NET_STREAM_SERVER, true, 77, 1, 0});
 }
