@@ -487,13 +487,16 @@ CASE(wrong_lengths_and_bombs_are_refused_before_memory_is_taken) {
     (void)net_log_packer_pack(&packer, &block, target, max);
     assert_int_equal(block.flags, 0);
     assert_int_equal(block.stored_bytes, max);
-    // Fewer zeros are packed. A header that states 100 bytes is refused.
-    (void)net_log_packer_pack(&packer, &block, target, NET_LOG_FREE_BYTES);
-    assert_true(block.stored_bytes < 1000);
-    const uint8_t* stored = packer.stored + NET_LOG_BLOCK_HEADER_BYTES;
-    assert_true(net_log_block_unpack(&block, stored, packer.columns, target));
+    // Fewer zeros are packed, with columns and without. A header that states 100 bytes is refused.
     for (uint32_t i = 0; i < 2; i++) {
-        block.unpacked_bytes = i == 0 ? 100 : NET_LOG_FREE_BYTES + 1;
+        block.type = i == 0 ? NET_LOG_BLOCK_DATA : NET_LOG_BLOCK_KEYFRAME;
+        (void)net_log_packer_pack(&packer, &block, target, NET_LOG_FREE_BYTES);
+        assert_true(block.stored_bytes < 1000);
+        const uint8_t* stored = packer.stored + NET_LOG_BLOCK_HEADER_BYTES;
+        assert_true(net_log_block_unpack(&block, stored, packer.columns, target));
+        block.unpacked_bytes = 100;
+        assert_false(net_log_block_unpack(&block, stored, packer.columns, target));
+        block.unpacked_bytes = NET_LOG_FREE_BYTES + 1;
         assert_false(net_log_block_unpack(&block, stored, packer.columns, target));
     }
     free(target);
