@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 84 };
+enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 91 };
 
 typedef struct ctl_config {
     const char* socket;
@@ -45,7 +45,7 @@ static const struct {
 // "status|clients|...|top|help", in lines: the completion finds its words there.
 static void make_usage(char usage[USAGE_BYTES]) {
     const uint32_t count = server_verb_count();
-    size_t size = 0, column = 0;
+    size_t size = 0, column = 10; // "usage: shoal-ctl " is longer than the indent
     for (uint32_t i = 0; i < count + BASE_COUNT(own); i++) {
         const char* name = i < count ? server_verb_at(i)->name : own[i - count].name;
         const bool is_wrapped = column + strlen(name) > USAGE_COLUMNS;

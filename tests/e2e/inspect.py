@@ -131,7 +131,7 @@ families |= {f"shoal_{name}": "histogram" for name in
 families |= {f"process_{name}": "gauge" for name in "resident_memory_bytes open_fds max_fds".split()}
 # With a stream; the last is of --stream-sync.
 of_stream = {f"shoal_stream_{name}_total": "counter" for name in
-             "messages bytes repeats reconnects still_seconds ack_seconds reports_refused".split()}
+             "messages bytes repeats reconnects restarts still_seconds ack_seconds reports_refused".split()}
 of_stream |= {f"shoal_stream_{name}": "gauge" for name in
               "up epoch acked_sequence acked_tick waiting_records waiting_bytes waiting_messages held_bytes ack_seconds".split()}
 of_stream |= {"shoal_standbys": "gauge", "shoal_relays": "gauge", "shoal_takeovers_total": "counter"}
