@@ -317,7 +317,7 @@ lobby_with_a_host() {
     export SHOAL_MODULE_PATH=$PWD/halls/games
     start_ready host shoal-host host.conf
     url=$(value http host.out)
-    for i in 1 2; do curl -sS "$url/v1/join" -d "{\"game\":\"lobby\",\"request\":\"r$i\"}" >join$i.txt || fail "no seat"; done
+    for i in 1 2; do ask /v1/join "{\"game\":\"lobby\",\"request\":\"r$i\"}" && mv answer.json join$i.txt; done
     (umask 077 && sed -E 's/.*"token":"([^"]*)".*/\1/; s/$/\n/' join1.txt join2.txt | grep . >tokens)
     start bots shoal-client "$(sed -E 's/.*"address":"([^"]*)".*/\1/' join1.txt)" --headless --bots 2 --token-file tokens
     await "both to be back" has_lines bots.out ' end=transferred transfers=3$' 2

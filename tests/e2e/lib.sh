@@ -205,6 +205,22 @@ match_of() {
 # has_lines FILE PATTERN N: so many lines match, or more: a late look may find more.
 has_lines() { [ "$(grep -c -- "$2" "$1")" -ge "$3" ]; }
 
+# ask PATH [BODY]: what the host at $url answers: $status and answer.json.
+ask() {
+    status=$(python3 - "$url$1" answer.json "${@:2}" <<'PYTHON'
+import sys, urllib.request, urllib.error
+url, file, *body = sys.argv[1:]
+request = urllib.request.Request(url, body[0].encode() if body else None, {"Content-Type": "application/json"} if body else {})
+try:
+    answer = urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60)
+except urllib.error.HTTPError as fault:
+    answer = fault
+open(file, "wb").write(answer.read())
+print(answer.getcode())
+PYTHON
+    ) || fail "no answer to $*"
+}
+
 # has_said FILE REGEX, for await: a short file
 has_said() {
     local line
