@@ -303,6 +303,7 @@ static net_result give_place(net_server* server, const net_player* player) {
     if (!session) return NET_ERR_FULL;
     net_interest_add_client(server->interest, session->client);
     session->is_bot = player->is_bot;
+    session->identity.player = player->kept.player_id; // of a token of the back end
     net_interest_hold(server->interest, session->client, true);
     server->is_recalling = true;
     return NET_OK;
@@ -349,7 +350,7 @@ net_session* net_server_find_same(net_server* server, const net_session* greetin
     if (who->player == 0 || who->key == 0 || greeting->is_spectator) return NULL;
     for (net_session* session = NULL; (session = net_server_next(server, session));)
         if (net_session_is_player(session) && session->identity.player == who->player &&
-            session->identity.key == who->key)
+            (session->identity.key == who->key || session->is_expected))
             return session;
     return NULL;
 }
