@@ -363,11 +363,10 @@ static void process_ended(void* owner, uint32_t events) {
     char text[4096], why[sizeof room->why] = "it ended";
     (void)events;
     (void)read_tail(path_of(room, "/out", path), text, sizeof text);
-    const bool is_orderly = strncmp(text, "done ", 5) == 0 || strstr(text, "\ndone ");
+    const bool is_given = strncmp(text, "handover ", 9) == 0 || strstr(text, "\nhandover ");
+    const bool is_orderly = is_given || strncmp(text, "done ", 5) == 0 || strstr(text, "\ndone ");
     // It was handed over, or was killed and has a standby.
-    if (strncmp(text, "handover ", 9) == 0 || strstr(text, "\nhandover ") ||
-        (!is_orderly && room->was_told && room->standby[0]))
-        room->is_elsewhere = true;
+    if (is_given || (!is_orderly && room->was_told && room->standby[0])) room->is_elsewhere = true;
     const bool may_be_elsewhere =
         host->conf.standbys > 0 && (room->standby[0] || !host->errands); // NULL: the host starts
     host->crashes += !is_orderly && !room->was_told;
