@@ -36,6 +36,14 @@ export TSAN_OPTIONS="${TSAN_OPTIONS:-}:exitcode=99"
 work=$(mktemp -d "${TMPDIR:-/tmp}/shoal-e2e.XXXXXX")
 declare -A pids=() # process ids of background programs, by name
 
+# A match of a host that a case leaves would outlive it.
+end_matches() {
+    local pid
+    for pid in $(find "$work" -path '*/matches/*/match' -exec sed -n 's/^[a-z]* \([1-9][0-9]*\) .*/\1/p' {} +); do
+        [[ $(tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline") != *shoal-server* ]] || kill -KILL "$pid" 2>/dev/null || true
+    done
+}
+
 cleanup() {
     local pid
     for pid in "${pids[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done

@@ -7,7 +7,7 @@
 umask 077 # for files of keys and tokens
 # shellcheck source=broker.sh
 . "$here/broker.sh"
-trap 'kill $(jobs -p) 2>/dev/null || true; wait; cleanup' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; end_matches; cleanup' EXIT
 
 drop_all() { for name in "${!pids[@]}"; do drop "$name"; done; }
 # cells ROW...: the last line of row_ROW is what was seen.
@@ -339,7 +339,7 @@ row_handover() {
     verifies whole.slog third
     grep -h '^handover epoch=2 tick=[1-9]' server.out
 }
-counts_one() { run ctl shoal-ctl --json --socket socket standbys && has_said ctl.out '"standbys": ?1'; }
+counts_one() { run ctl shoal-ctl --json --socket "${1:-socket}" standbys && has_said ctl.out '"standbys": ?1'; }
 
 # A relay has no players: who wants to play reads where, and who watches sees the match. A page shows its log as well.
 row_relay() {
@@ -365,8 +365,128 @@ reads_where_to_play() {
     has_said guest.err 'this server shows the match of another one: watch it \(--spectate\), or play there$'
 }
 
+# hosted NAME [LINE of host.conf...]: a host in the folder NAME, with a game that keeps a record of each player, and sends the
+# first one to another match when a second one is there; $url gets its address.
+hosted() {
+    cp -Ln "$games/lua.so" hop.so
+    printf '%s\n' 'file:t="rules.lua"' 'thing { "n:i"{ _track:b=yes; _replicate:b=yes; value:i=0 } "of:u32"{ _track:b=yes; value:u32=0 } }' >hop.blk
+    cat >rules.lua <<'END'
+function on_join(client, name, is_bot, record, sent)
+    print("joins", client, "record", record, "sent", sent)
+    return create("thing", { n = tonumber(record) or 0, of = client })
+end
+function on_tick()
+    local count, first = 0, nil
+    for e, n in each("n") do
+        count, first, e.n = count + 1, (not first or e.of < first.of) and e or first, n + 1
+        if e.n % 10 == 0 then keep_record(e.of, tostring(e.n)) end
+    end
+    if count > 1 and tick() % 30 == 0 then transfer(first.of, "hop", "sent") end
+end
+END
+    printf '%s\n' 'http = 127.0.0.1:0' 'open = yes' 'drain = 0' 'store = sqlite:players.db' "folder = $1" "${@:2}" \
+        'game hop {' 'players = 4' 'most = 3' "options = $options" '}' >"$1.conf"
+    export SHOAL_MODULE_PATH=$PWD
+    start_ready "$1" shoal-host "$1.conf"
+    url=$(value http "$1.out")
+    url=${url%% *}
+}
+# comes NAME PLAYER [MATCH]: it asks $url for a seat; $id gets its match, $pid that one's process.
+comes() {
+    read -r id pid address page < <(python3 -c 'import json, sys, urllib.request
+url, player, match, token = sys.argv[1:]
+def ask(path, **body):
+    return json.load(urllib.request.urlopen(urllib.request.Request(url + path, json.dumps(body).encode() if body else None, {"Content-Type": "application/json"}), timeout=60))
+seat = ask("/v1/join", game="hop", player=player, **({"match": match} if match else {}))
+print(seat["token"], file=open(token, "w"))
+row = [row for row in ask("/v1/matches")["matches"] if row["match"] == seat["match"]][0]
+print(row["match"], row["pid"], seat["address"], row["http"])' "$url" "$2" "${3:-}" "$1.token")
+    rm -f "$1.trace"
+    joins "$1" --bots 1 --token-file "$1.token"
+    go_on "$1"
+}
+has_record_above() { [ "$(record_of 7)" -gt "$1" ]; }
+record_of() { python3 -c 'import sqlite3, sys
+print(*(int(row[0]) for row in sqlite3.connect("players.db").execute("select bytes from shoal_records where player = ?", sys.argv[1:])))' "$1"; }
+# comes_back: by itself, a page by a new join at $url.
+comes_back() {
+    if [ "$via" = enet ]; then go_on one; else drop one && comes one 7 "$id"; fi
+}
+# is_sent HOST: a second player makes the game send the first one on, who brings its record there.
+is_sent() {
+    local before
+    before=$(record_of 7)
+    comes two 8 "$id"
+    await "the end here" has_said one.out '^client id=[0-9]+ .* end=transferred'
+    [ "$via" = enet ] || { drop one && comes one 7 "$(ls "$1/matches" | grep -v "$id")"; } # a page goes on by itself
+    await "the record there" has_said_any "joins [1-9] record ([1-9][0-9]*) sent sent" "$1"/matches/*/err
+    await "a newer record" has_record_above "$before"
+}
+has_said_any() { grep -qE "$1" "${@:2}"; }
+
+# Without a log, with the ring. What the game wants while an operator pauses and steps is done.
+row_moved() {
+    local options='--log none --log ring=30' first before
+    hosted host
+    comes one 7
+    await "a record" has_record_above 0
+    run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" pause
+    before=$(record_of 7)
+    run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" step 20
+    await "the record of a step" has_record_above "$before"
+    run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" resume
+    first=$id
+    is_sent host
+    run_to 0 ctl shoal-ctl --socket "host/matches/$first/control" save by hand
+    await "the save" has_said "host/matches/$first/err" 'slog: note: saved ticks='
+    stop host
+    ends_with 0 one two
+    verifies ./*.saved-*.slog
+    grep -h 'sent sent$' host/matches/*/err
+}
+
+# Handed over to the other host, and back when that one dies while the match is paused and its stream begins again.
+row_kept() {
+    local options='--tune takeover-ms=1000' here=one_host there=two_host other before first
+    broker -1
+    hosted $here "fleet = $nats" 'standbys = 1'
+    other=$url
+    comes one 7
+    hosted $there "fleet = $nats" 'standbys = 1'
+    await "a standby" has_said "$here/matches/$id/err" '^note: operator: standbys 127'
+    start_ready relay shoal-relay "$(value stream "$here/matches/$id/out")" --delay 0 --listen 127.0.0.1:0 --record own.slog
+    await "a standby that counts" counts_one "$here/matches/$id/control"
+    run_to 0 ctl shoal-ctl --socket "$here/matches/$id/control" handover
+    await "the takeover" has_said "$there/matches/$id/out" '^takeover epoch=2 '
+    comes_back
+    await "a standby where it was" counts_one "$there/matches/$id/control"
+    run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" pause
+    run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" restream
+    before=$(record_of 7)
+    kill -KILL "$(sed 's/^hop \([0-9]*\) .*/\1/' "$there/matches/$id/match")"
+    slay "$there"
+    await "the takeover" has_said "$here/matches/$id/out" '^takeover epoch=[34] '
+    run_to 0 ctl shoal-ctl --socket "$here/matches/$id/control" resume
+    url=$other
+    comes_back
+    await "a newer record" has_record_above "$before"
+    first=$id
+    is_sent "$here"
+    stop "$here"
+    ends_with 0 one two relay
+    verifies own.slog
+    [ "$(grep -o ': joins [0-9]*' verify.err | sort -u | wc -l)" = 2 ] || fail "a player who came back joined once more: $(cat verify.err)"
+    grep '^takeover ' "$here/matches/$first/out"
+}
+
 case_each_way_into_a_match_with_what_players_meet() { cells plain keys login ring; }
 case_each_way_into_a_match_with_what_operators_do() { cells resume reload drain pause; }
+case_each_way_into_a_match_of_a_host() {
+    local rows=(moved)
+    [ -e "$games/lua.so" ] || { skip "there is no Lua here" && return; }
+    if is_here; then rows+=(kept); fi
+    cells "${rows[@]}"
+}
 case_each_way_into_a_match_with_a_fleet() {
     local rows=(relay)
     if is_here; then rows+=(stream sync onward standby handover); fi

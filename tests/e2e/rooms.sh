@@ -8,13 +8,6 @@
 # shellcheck source=../support/postgres.sh
 . "$here/../support/postgres.sh"
 
-# A match that a case leaves would outlive it.
-end_matches() {
-    local pid
-    for pid in $(cat "$work"/*/*/matches/*/match "$work"/*/*/*/matches/*/match 2>/dev/null | sed -n 's/^[a-z]* \([1-9][0-9]*\) .*/\1/p'); do
-        [[ $(tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null) != *shoal-server* ]] || kill -KILL "$pid" 2>/dev/null || true
-    done
-}
 trap 'end_matches; postgres_end; cleanup' EXIT
 
 # conf [LINE of the host]...: host.conf as a user writes it; $block has further lines of the game, $seats and $options may be there.
