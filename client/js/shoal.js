@@ -389,7 +389,7 @@ class Match {
   async follow() {
     const {page, token} = this.meter.transfer, {name, resume} = this.options, now = Date.now();
     if (!page || SENT[SENT_MAX - 1] > now - SENT_MS) fail(page ? "sent on too often" : "no page to go on to");
-    SENT.unshift(now); // the newest first
+    SENT.unshift(now); // newest first
     return join(page, {name, resume, token});
   }
 

@@ -338,10 +338,12 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
 
 static void take_report(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
     net_stream_report report;
+    const bool is_read = net_stream_report_read(&report, answer->data, answer->size);
+    // It was a standby a moment ago, and is not one of its own match.
+    if (is_read && report.who == self->config.claim.writer) return;
     self->status.reports_refused +=
         !net_stream_reports_add(&self->reports, answer->data, answer->size, now_us);
-    if (net_stream_report_read(&report, answer->data, answer->size) &&
-        report.role == NET_STREAM_SERVER && report.tick > self->status.epoch)
+    if (is_read && report.role == NET_STREAM_SERVER && report.tick > self->status.epoch)
         self->status.heard_epoch = report.tick;
 }
 

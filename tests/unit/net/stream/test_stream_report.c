@@ -104,6 +104,24 @@ CASE(a_follower_gets_the_place_of_one_that_is_gone) {
     assert_int_equal(count(NET_STREAM_RELAY, 0, later_us), 2);
 }
 
+// The newest one may be of the time when it was a standby itself.
+CASE_WITH(stream_stage, self, stage_open_writer(self), stage_close(self),
+          a_writer_counts_no_report_of_its_own) {
+    const net_broker other = broker_sim_connect(self->sim);
+    net_stream_report report = {NET_STREAM_STANDBY, true, self->script.mark, 5, 3};
+    net_stream_writer_claim(self->writer, &the_start, "header", 6);
+    for (uint32_t i = 0; i < 80; i++) {
+        uint64_t due_us = 0;
+        if (i == 20 || i == 60) net_stream_report_send(&other, &report, &due_us, self->now_us);
+        broker_sim_run(self->sim, self->now_us += MS);
+        (void)net_stream_writer_poll(self->writer, self->now_us);
+        if (i == 50) assert_int_equal(self->status->standbys, 0);
+        if (i == 50) report.who++;
+    }
+    assert_int_equal(self->status->standbys, 1);
+    assert_int_equal(self->status->reports_refused, 0);
+}
+
 // Accounts decide from whom they come.
 CASE_WITH(stream_stage, self, stage_open_writer(self), stage_close(self),
           a_writer_counts_what_it_refused) {
