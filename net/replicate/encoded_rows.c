@@ -2,7 +2,7 @@
 // Each entity has a home: two cache lines with its usual encoded rows, more in a small world whose
 // clients ask for many kinds of them. Kinds of rows (the same ages and classes) are few in a tick,
 // so each of the most wanted has a cell, the same one in all homes, and finding a row is looking
-// there. Which kinds these are follows from the tick before; what is new gets the cells that are
+// there. The tick before decides which kinds these are; new kinds get the cells that are
 // left. Rows of other kinds, and unusual ones (a base whose age has no byte), are in a table by a
 // hash of the whole key. Rows of 56 bits or less are in their cell. Longer rows lie in an arena,
 // each from a multiple of 8 bytes on, so that appending moves whole words. A tick begins by raising

@@ -5,7 +5,7 @@
 //
 // A server whose stream failed begins it again as the next epoch, from the match's first record on.
 // A message of a later epoch that does not follow shows it. All is read again then, and what was
-// given before is passed over: so the match here goes on where it is.
+// given before is skipped. So the match here continues where it is.
 #include "stream/follow.h"
 #include "stream/stream_frame.h"
 

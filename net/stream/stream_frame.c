@@ -225,7 +225,7 @@ void net_stream_report_send(const net_broker* broker, const net_stream_report* r
                             uint64_t* due_us, uint64_t now_us) {
     uint8_t bytes[NET_STREAM_REPORT_BYTES];
     const uint64_t next_us = now_us + report->counts_s * SECOND_US / 3;
-    if (now_us < *due_us && *due_us <= next_us) return; // it is due sooner since a match goes on
+    if (now_us < *due_us && *due_us <= next_us) return; // next_us is sooner when a match wakes
     *due_us = next_us;
     net_stream_report_write(report, bytes);
     broker->report(broker->context, bytes, sizeof bytes);

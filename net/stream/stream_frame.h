@@ -76,8 +76,7 @@ typedef struct net_stream_report {
     uint64_t who; ///< drawn at random, not 0; STANDBY, SERVER: the writer of its claim
     /// STANDBY: newest that ran there and was the same. RELAY: newest that came. SERVER: its epoch.
     ecs_tick tick;
-    uint8_t
-        counts_s; ///< so long it counts. SERVER: 0. 0 of a follower: it is older than this field
+    uint8_t counts_s; ///< seconds that it counts. SERVER: 0. 0 of a follower: its build is older
 } net_stream_report;
 
 void net_stream_report_write(const net_stream_report* report,

@@ -37,7 +37,7 @@ struct net_stream_tap {
     bool is_leaving_out;
     uint64_t counted;
     uint64_t logged;          // records of the log, which may have more than the stream
-    uint64_t ahead;           // so many more
+    uint64_t ahead;           // how many more
     place appended;           // the newest record
     _Atomic uint64_t records; // counted, for the stream's
 
@@ -46,7 +46,7 @@ struct net_stream_tap {
     uint64_t number;        // of the newest record that was given; 0: none
     place behind;           // it
     net_stream_record given;
-    bool is_in_ring;  // it: cursor is behind it
+    bool is_in_ring;  // the record of `behind`: cursor follows it
     bool may_restart; // the reader is at the log's first record, which may be asked for
     uint64_t cursor;
     uint8_t* memory; // of a record out of a file

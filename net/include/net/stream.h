@@ -260,8 +260,8 @@ const net_stream_status* net_stream_writer_status(const net_stream_writer* write
 /// How its connection to the broker is.
 net_broker_status net_stream_writer_broker(const net_stream_writer* writer);
 
-/// A follower's report counts for so long, and while its tick is not older; a third of that later
-/// the next one comes.
+/// How long a follower's report counts. The next one comes after a third of that. Its tick may not
+/// be older either.
 #define NET_STREAM_REPORT_COUNTS_S 3u
 #define NET_STREAM_REPORT_EMPTY_S 15u ///< of one that stands by for an empty match
 /// Of one that stands by: tell the server of the match that the ticks up to `tick` ran here and
@@ -287,8 +287,8 @@ typedef enum net_stream_safety {
 /// Of a match that is not kept safe: clients learn nothing for so long after such a rest, until the
 /// stream has shown that the match is still here.
 #define NET_STREAM_DOUBT_MS 500u
-/// A match stands still for so long, beyond its limit, while the stream takes nothing. Then it goes
-/// on UNSAFE.
+/// How long a match stands still beyond its limit while the stream stores nothing. Then it
+/// continues UNSAFE.
 #define NET_STREAM_STILL_MS 5000u
 
 /// What a server lets its clients know. A plain struct: zero all but the first four fields.
