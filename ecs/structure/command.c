@@ -189,7 +189,7 @@ static void remove_rows(ecs_world* world, const batch_run* run, uint32_t count) 
     uint32_t *occupants = rows + run->most, *to = occupants + run->most;
     const bool is_tracked = archetype->track_count > 0;
     for (uint32_t i = 0; i < count && (keep > 0 || is_tracked); i++) {
-        ecs_chunk* chunk = world->storage->chunks[rows[i] >> ECS_ROW_BITS];
+        ecs_chunk* chunk = world->storage->places[rows[i] >> ECS_ROW_BITS].chunk;
         const uint32_t row = rows[i] & ECS_ROW_MASK;
         if (is_tracked) ecs_chunk_clear_mark(chunk, row);
         rows[i] = chunk->index << shift | row;
@@ -260,8 +260,8 @@ static __attribute__((noinline)) uint32_t redirect(const ecs_world* world, const
         if (i == 0 || old != next || (old & ECS_ROW_MASK) == 0) {
             if (i > 0) taken->spans[spans - 1].count = i - begin;
             begin = i;
-            taken->spans[spans++] =
-                (row_span){world->storage->chunks[old >> ECS_ROW_BITS], old & ECS_ROW_MASK, 0};
+            taken->spans[spans++] = (row_span){world->storage->places[old >> ECS_ROW_BITS].chunk,
+                                               old & ECS_ROW_MASK, 0};
         }
         next = old + 1;
     }
@@ -365,7 +365,7 @@ static uint32_t end_run(ecs_world* world, const batch_run* run) {
     destroyed->count += i;
     storage->entity_count -= i;
     for (uint32_t k = 0; k < i && source->track_count > 0; k++)
-        ecs_track_count_row(world, storage->chunks[old_places[k] >> ECS_ROW_BITS],
+        ecs_track_count_row(world, storage->places[old_places[k] >> ECS_ROW_BITS].chunk,
                             old_places[k] & ECS_ROW_MASK, false);
     return i;
 }

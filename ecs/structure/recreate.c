@@ -65,7 +65,7 @@ static void move_plain_row(ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
                            const ecs_binding* binding, const ecs_init* inits, uint32_t init_count) {
     const ecs_archetype* archetype = chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
-        uint16_t from = old->slots[archetype->columns[i].component];
+        uint16_t from = old->archetype->slots[archetype->columns[i].component];
         ecs_bytes_copy(ecs_chunk_cell(chunk, i, row),
                        from == ECS_SLOT_NONE ? binding->defaults[i]
                                              : ecs_chunk_cell(old, from, old_row),
@@ -88,7 +88,7 @@ static void move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ec
     ecs_row_choose_sources(binding, inits, init_count, plan.sources);
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++)
-        plan.from[i] = old->slots[archetype->columns[i].component];
+        plan.from[i] = old->archetype->slots[archetype->columns[i].component];
     for (uint32_t i = 0; i < init_count; i++)
         plan.from[archetype->slots[inits[i].component]] = ECS_SLOT_NONE;
     build_cells(world, chunk, row, old, old_row, &plan);
@@ -136,11 +136,12 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
     ecs_entity_list* recreated = &world->tracker->recreated;
     if (!to || to == from || !to->is_simple || !from->is_simple || (to->notify | from->notify) ||
         (binding->is_replicated && ecs_entity_index(entity) > world->limits.replicated_index_max) ||
-        to->chunk_count == 0 || recreated->count == recreated->capacity)
+        !to->tail || recreated->count == recreated->capacity)
         return false;
-    ecs_chunk* chunk = to->chunks[to->tail];
+    ecs_chunk* chunk = to->tail;
     const uint32_t id = chunk->id, row = storage->chunk_counts[id];
     if (row == chunk->capacity || storage->runway.chunk == chunk) return false;
+    if (storage->runway.chunk) ecs_runway_disturb(world, from);
     if (row == chunk->clean_end) ecs_chunk_clean(chunk, row + 1);
     storage->chunk_counts[id] = row + 1;
     to->row_count++;
@@ -150,17 +151,16 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
     recreated->items[recreated->count++] = entity;
     const uint8_t* old = (const uint8_t*)place->chunk;
     const uint32_t old_row = old_place & ECS_ROW_MASK;
-    const ecs_span *span = to->spans, *end = span + to->column_count, *old_spans = from->spans;
+    const ecs_span *span = to->spans, *end = span + to->column_count;
     const ecs_column* column = to->columns;
     for (const void** value = binding->defaults; span < end; span++, column++, value++) {
         const size_t size = span->size;
-        const uint16_t kept = from->slots[column->component];
+        const ecs_slot* kept = &place->slots[column->component];
         ecs_bytes_copy_short((uint8_t*)chunk + span->offset + size * row,
-                             kept == ECS_SLOT_NONE ? *value
-                                                   : old + old_spans[kept].offset + size * old_row,
+                             kept->column == ECS_SLOT_NONE ? *value
+                                                           : old + kept->offset + size * old_row,
                              span->size);
     }
-    if (storage->runway.chunk) ecs_runway_disturb(world, from);
     ecs_chunk_close_hole(world, storage, place, old_place);
     return true;
 }

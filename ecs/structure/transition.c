@@ -292,8 +292,8 @@ void ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
     ecs_archetype* archetype = binding->archetype;
     BASE_ASSERT(count > 0 && !archetype->notify);
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
-    uint32_t chunk_first = archetype->tail;
-    uint32_t row = ecs_chunk_count(world->storage, archetype->chunks[chunk_first]);
+    uint32_t chunk_first = archetype->tail->index;
+    uint32_t row = ecs_chunk_count(world->storage, archetype->tail);
     append_rows(world, binding, count, values);
     for (uint32_t done = 0; done < count; row = 0) {
         ecs_chunk* chunk = archetype->chunks[chunk_first++];

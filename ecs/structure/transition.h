@@ -142,10 +142,8 @@ BASE_MUST_USE static inline ecs_result ecs_row_bind(ecs_world* world, ecs_templa
 /// @return ECS_OK; ECS_ERR_FULL (chunk ids).
 BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_archetype* archetype,
                                                        ecs_chunk** chunk) {
-    if (archetype->chunk_count > 0) {
-        *chunk = archetype->chunks[archetype->tail];
-        if (ecs_chunk_count(world->storage, *chunk) < (*chunk)->capacity) return ECS_OK;
-    }
+    *chunk = archetype->tail;
+    if (*chunk && ecs_chunk_count(world->storage, *chunk) < (*chunk)->capacity) return ECS_OK;
     ecs_result result = ecs_archetype_reserve(world, archetype, 1);
     if (result == ECS_OK) *chunk = ecs_archetype_tail(world, archetype);
     return result;

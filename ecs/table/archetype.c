@@ -217,7 +217,6 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
                         ecs_chunk_cell(chunk, archetype->column_count + column->track, row));
             }
         }
-        world->storage->chunks[chunk->id] = NULL;
         world->storage->places[chunk->id] = (ecs_place){0};
         world->storage->chunk_counts[chunk->id] = 0;
         ecs_block_release(world, chunk);

@@ -113,7 +113,6 @@ static ecs_chunk* block_create(const ecs_world* world, ecs_archetype* archetype,
     uint8_t* block = (uint8_t*)chunk;
     chunk->capacity = capacity;
     chunk->bytes = bytes;
-    chunk->slots = archetype->slots;
     chunk->lookup = archetype->lookup;
     chunk->sizes = archetype->sizes;
     chunk->archetype = archetype;
@@ -189,7 +188,6 @@ static void publish(ecs_world* world, ecs_chunk* chunk) {
             (uint16_t)((size_t)((const uint8_t*)marks - (const uint8_t*)chunk) / ECS_MARK_BYTES);
     }
     archetype->chunks[chunk->index] = chunk;
-    world->storage->chunks[chunk->id] = chunk;
     world->storage->places[chunk->id] =
         (ecs_place){chunk, archetype->lookup, archetype, chunk->entities};
 }
@@ -212,10 +210,10 @@ void ecs_runway_disturb(ecs_world* world, const ecs_archetype* archetype) {
     if (world->storage->runway.chunk->archetype == archetype) ecs_runway_close(world);
 }
 
-// Replace a block by one of another capacity; id, rows, marks stay.
-static void resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
+// Replace the tail's block by one of another capacity; id, rows, marks stay.
+static void resize_tail(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
+    ecs_chunk* chunk = archetype->tail;
     if (world->storage->runway.chunk == chunk) ecs_runway_close(world);
-    ecs_archetype* archetype = chunk->archetype;
     uint32_t count = ecs_chunk_count(world->storage, chunk);
     BASE_ASSERT(capacity >= count);
     ecs_chunk* fresh = block_create(world, archetype, capacity);
@@ -233,6 +231,7 @@ static void resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     fresh->clean_end = (count + 15) & ~15u;
     chunk_zero(fresh, count, fresh->clean_end);
     publish(world, fresh);
+    archetype->tail = fresh;
     ecs_queries_patch_chunk(world, fresh);
     base_release(world->allocator, chunk, chunk->bytes);
 }
@@ -242,13 +241,11 @@ static void reserve_ids(ecs_world* world) {
     if (storage->chunk_ids_free_count > 0 || storage->chunk_id_next < storage->chunk_capacity)
         return;
     const base_allocator* allocator = world->allocator;
-    uint32_t capacities[3] = {storage->chunk_capacity, storage->chunk_capacity,
-                              storage->chunk_capacity};
+    uint32_t capacities[2] = {storage->chunk_capacity, storage->chunk_capacity};
     const uint32_t needed = storage->chunk_capacity + 1;
     ecs_runway_return(world);
-    BASE_ARRAY_RESERVE(allocator, storage->chunks, capacities[0], needed);
-    BASE_ARRAY_RESERVE(allocator, storage->places, capacities[1], needed);
-    BASE_ARRAY_RESERVE(allocator, storage->chunk_counts, capacities[2], needed);
+    BASE_ARRAY_RESERVE(allocator, storage->places, capacities[0], needed);
+    BASE_ARRAY_RESERVE(allocator, storage->chunk_counts, capacities[1], needed);
     BASE_ARRAY_RESERVE(allocator, storage->chunk_ids_free, storage->chunk_capacity, needed);
     world->fast.places = storage->places;
     world->fast.chunk_counts = storage->chunk_counts;
@@ -268,6 +265,7 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
     chunk->index = archetype->chunk_count++;
     archetype->row_room += capacity;
     publish(world, chunk);
+    if (!archetype->tail) archetype->tail = chunk;
     storage->chunk_counts[chunk->id] = 0;
     ecs_queries_add_chunk(world, chunk);
     return ECS_OK;
@@ -282,7 +280,6 @@ static void drop_chunk(ecs_world* world, ecs_archetype* archetype) {
     ecs_queries_drop_chunk(chunk);
     archetype->chunk_count--;
     archetype->row_room -= chunk->capacity;
-    storage->chunks[chunk->id] = NULL;
     storage->places[chunk->id] = (ecs_place){0};
     storage->chunk_ids_free[storage->chunk_ids_free_count++] = chunk->id;
     base_release(world->allocator, chunk, chunk->bytes);
@@ -310,15 +307,16 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
         if (result != ECS_OK) return result;
     }
     const ecs_storage* storage = world->storage;
-    ecs_chunk* tail = archetype->chunks[archetype->tail];
+    const ecs_chunk* tail = archetype->tail;
     uint32_t used = ecs_chunk_count(storage, tail);
     if (count <= tail->capacity - used) return ECS_OK;
     if ((uint64_t)used + count > tail->capacity && tail->capacity < archetype->rows_max) {
-        resize(world, tail, capacity_for(archetype, grown_count(tail, (uint64_t)used + count)));
-        tail = archetype->chunks[archetype->tail];
+        resize_tail(world, archetype,
+                    capacity_for(archetype, grown_count(tail, (uint64_t)used + count)));
+        tail = archetype->tail;
     }
     uint64_t room = tail->capacity - used;
-    for (uint32_t i = archetype->tail + 1; i < archetype->chunk_count; i++)
+    for (uint32_t i = tail->index + 1; i < archetype->chunk_count; i++)
         room += archetype->chunks[i]->capacity;
     uint32_t kept_count = archetype->chunk_count;
     while (room < count) {
@@ -334,10 +332,10 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
 }
 
 ecs_chunk* ecs_archetype_tail(ecs_world* world, ecs_archetype* archetype) {
-    ecs_chunk* chunk = archetype->chunks[archetype->tail];
+    ecs_chunk* chunk = archetype->tail;
     if (ecs_chunk_count(world->storage, chunk) < chunk->capacity) return chunk;
-    BASE_ASSERT(archetype->tail + 1 < archetype->chunk_count);
-    return archetype->chunks[++archetype->tail];
+    BASE_ASSERT(chunk->index + 1 < archetype->chunk_count);
+    return archetype->tail = archetype->chunks[chunk->index + 1];
 }
 
 uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
@@ -356,20 +354,19 @@ void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
     chunk_zero(chunk, *rows - count, *rows);
     *rows -= count;
     chunk->archetype->row_count -= count;
-    if (*rows == 0 && chunk->archetype->tail > 0) chunk->archetype->tail--;
+    if (*rows == 0) ecs_archetype_step_back(chunk->archetype);
 }
 
 void ecs_archetype_trim_idle(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
     archetype->idle_removals += removed;
     if (archetype->idle_removals < archetype->row_room) return;
     archetype->idle_removals = 0;
-    while (archetype->chunk_count > archetype->tail + 1)
+    const ecs_chunk* tail = archetype->tail;
+    while (archetype->chunk_count > tail->index + 1)
         drop_chunk(world, archetype);
-    ecs_chunk* tail = archetype->chunks[archetype->tail];
     uint32_t capacity = capacity_for(archetype, archetype->row_count * 2);
-    if (archetype->tail == 0 && capacity < tail->capacity &&
-        tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN)
-        resize(world, tail, capacity);
+    if (tail->index == 0 && capacity < tail->capacity && tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN)
+        resize_tail(world, archetype, capacity);
 }
 
 void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row) {
@@ -405,7 +402,7 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
 
 static void tidy(const ecs_storage* storage, ecs_archetype* archetype) {
     archetype->is_soiled = false;
-    for (uint32_t i = archetype->tail; i < archetype->chunk_count; i++) {
+    for (uint32_t i = archetype->tail->index; i < archetype->chunk_count; i++) {
         ecs_chunk* chunk = archetype->chunks[i];
         const uint32_t count = ecs_chunk_count(storage, chunk), end = (count + 15) & ~15u;
         if (chunk->clean_end <= count) continue;
@@ -442,7 +439,7 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
                              chunk->id << ECS_ROW_BITS | row);
         return;
     }
-    ecs_chunk* last = archetype->chunks[archetype->tail];
+    ecs_chunk* last = archetype->tail;
     remove_any(world, chunk, row, last, ecs_chunk_count(world->storage, last) - 1);
     ecs_archetype_trim(world, archetype, 1);
 }
@@ -455,7 +452,7 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
     const uint64_t idle_from = archetype->row_count < quarter ? archetype->row_count : quarter;
     if (archetype->row_count > quarter) archetype->idle_removals = 0;
     while (archetype->row_count > count) {
-        ecs_chunk* chunk = archetype->chunks[archetype->tail];
+        ecs_chunk* chunk = archetype->tail;
         uint32_t* rows = &storage->chunk_counts[chunk->id];
         uint64_t excess = archetype->row_count - count;
         uint32_t end = excess < *rows ? *rows - (uint32_t)excess : 0;
@@ -468,7 +465,7 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
         chunk_zero(chunk, end, zero_end);
         archetype->row_count -= *rows - end;
         *rows = end;
-        if (end == 0 && archetype->tail > 0) archetype->tail--;
+        if (end == 0) ecs_archetype_step_back(archetype);
     }
     ecs_archetype_trim(world, archetype, idle_from > count ? (uint32_t)(idle_from - count) : 0);
 }

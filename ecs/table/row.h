@@ -95,6 +95,12 @@ void ecs_rows_set(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_row_
 // A row of plain data goes: the part that destroying and moving rows one by one spend their time
 // in. Inline, so that they save and restore registers once (destroy_seq_1m).
 
+/// The last row of the tail went.
+static inline void ecs_archetype_step_back(ecs_archetype* archetype) {
+    const uint32_t index = archetype->tail->index;
+    if (index > 0) archetype->tail = archetype->chunks[index - 1];
+}
+
 /// Give memory back when less than a quarter was used for as many removals as there is room: late
 /// enough that a population that swings does not allocate each time (chunk.c).
 void ecs_archetype_trim_idle(ecs_world* world, ecs_archetype* archetype, uint32_t removed);
@@ -108,15 +114,15 @@ static inline void ecs_archetype_trim(ecs_world* world, ecs_archetype* archetype
 }
 
 /// ecs_chunk_remove for an archetype that is_simple, without a runway (ecs_runway_disturb).
-/// `row_place` is the record's. By offsets that
-/// all blocks share: no header but the last chunk's is touched. What the last row leaves behind
-/// stays until the next walk: in most series another row takes its place before.
+/// `row_place` is the record's. By offsets that all blocks share: no header but the last chunk's is
+/// touched. What the last row leaves behind stays until the next walk: in most series another row
+/// takes its place before.
 static inline __attribute__((always_inline)) void ecs_chunk_close_hole(ecs_world* world,
                                                                        ecs_storage* storage,
                                                                        const ecs_place* place,
                                                                        uint32_t row_place) {
     ecs_archetype* archetype = place->archetype;
-    ecs_chunk* last = archetype->chunks[archetype->tail];
+    ecs_chunk* last = archetype->tail;
     uint32_t* last_count = &storage->chunk_counts[last->id];
     const uint32_t last_row = *last_count - 1, row = row_place & ECS_ROW_MASK;
     uint8_t* block = (uint8_t*)place->chunk;
@@ -133,6 +139,6 @@ static inline __attribute__((always_inline)) void ecs_chunk_close_hole(ecs_world
     ecs_archetype_soil(archetype, &storage->soiled);
     *last_count = last_row;
     archetype->row_count--;
-    if (last_row == 0 && archetype->tail > 0) archetype->tail--;
+    if (last_row == 0) ecs_archetype_step_back(archetype);
     ecs_archetype_trim(world, archetype, 1);
 }

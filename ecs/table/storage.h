@@ -76,7 +76,7 @@ typedef struct ecs_archetype {
     ecs_chunk** chunks;
     uint32_t chunk_count;
     uint32_t chunk_capacity;
-    uint32_t tail; ///< chunk that holds the last row; 0 when there are none
+    ecs_chunk* tail; ///< that holds the last row; the first when there are none; NULL: no chunk
     uint64_t row_count;
     uint64_t row_room;          ///< rows that fit into its chunks
     uint64_t idle_removals;     ///< removals in a row that found three quarters of the room empty
@@ -124,7 +124,6 @@ struct ecs_chunk {
     uint32_t capacity;      ///< rows, a multiple of 16
     uint32_t clean_end;     ///< rows [count, clean_end) are zero
     size_t bytes;           ///< of the block
-    const uint16_t* slots;  ///< archetype->slots
     const ecs_slot* lookup; ///< archetype->lookup
     const uint32_t* sizes;  ///< archetype->sizes
     union {
@@ -264,8 +263,7 @@ typedef struct ecs_storage {
     uint32_t tracked_capacity;
     ecs_binding* bindings; ///< by template id
     uint32_t binding_capacity;
-    ecs_chunk** chunks;     ///< by chunk id; NULL: id is free
-    ecs_place* places;      ///< the same for look-ups: ecs_fast.places
+    ecs_place* places;      ///< by chunk id: ecs_fast.places; of a free id all is NULL
     uint32_t* chunk_counts; ///< rows by chunk id, dense: what walks read
     uint32_t chunk_capacity;
     uint32_t chunk_id_next;   ///< lowest id never used
@@ -304,7 +302,7 @@ static inline const ecs_record* ecs_record_find(const ecs_storage* storage, ecs_
     return record->life == (ecs_entity_generation(entity) | ECS_LIFE_CREATED) ? record : NULL;
 }
 static inline ecs_chunk* ecs_record_chunk(const ecs_storage* storage, const ecs_record* record) {
-    return storage->chunks[record->place >> ECS_ROW_BITS];
+    return storage->places[record->place >> ECS_ROW_BITS].chunk;
 }
 static inline uint32_t ecs_record_row(const ecs_record* record) {
     return record->place & ECS_ROW_MASK;

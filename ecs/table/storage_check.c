@@ -73,12 +73,12 @@ static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* arc
         const ecs_chunk* chunk = archetype->chunks[i];
         uint32_t count = ecs_chunk_count(storage, chunk);
         BASE_ASSERT(chunk->archetype == archetype && chunk->index == i);
-        BASE_ASSERT(storage->chunks[chunk->id] == chunk && count <= chunk->capacity);
+        BASE_ASSERT(count <= chunk->capacity);
         check_place(storage, chunk);
         BASE_ASSERT(chunk->capacity % 16 == 0 && chunk->capacity <= archetype->rows_max);
-        BASE_ASSERT(i >= archetype->tail || count == archetype->rows_max);
-        BASE_ASSERT(i <= archetype->tail || count == 0);
-        BASE_ASSERT(i != archetype->tail || i == 0 || count > 0);
+        BASE_ASSERT(i >= archetype->tail->index || count == archetype->rows_max);
+        BASE_ASSERT(i <= archetype->tail->index || count == 0);
+        BASE_ASSERT(chunk != archetype->tail || i == 0 || count > 0);
         check_rows(world, chunk, count);
         check_columns(world, chunk, count);
         check_dirty(chunk, count);

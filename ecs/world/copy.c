@@ -53,7 +53,7 @@ static bool is_same_chunk(const ecs_world* world, const ecs_world* from, const e
 
 // Chunks in use: the others hold no rows.
 static uint32_t chunks_used(const ecs_archetype* archetype) {
-    return archetype->row_count == 0 ? 0 : archetype->tail + 1;
+    return archetype->row_count == 0 ? 0 : archetype->tail->index + 1;
 }
 
 static bool is_same_archetype(const ecs_world* world, const ecs_world* from,

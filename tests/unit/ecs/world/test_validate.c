@@ -32,7 +32,7 @@ static uint32_t list_faults(damage* at, fault* faults) {
     assert_true(count < chunk->clean_end);
     const fault all[] = {
         {&chunk->entities[row], at->parent, false}, // a row of another one
-        {ecs_chunk_cell(chunk, chunk->slots[at->fixture.parent], row), at->child,
+        {ecs_chunk_cell(chunk, chunk->archetype->slots[at->fixture.parent], row), at->child,
          false},                                     // unmarked
         {&chunk->entities[count], at->child, false}, // behind the last row
         {&world->tracker->hashes[at->fixture.parent], 7, false},
