@@ -225,7 +225,7 @@ static net_result open_match(client_program* self, const client_player* one,
     config.role = NET_ROLE_MIRROR;
     config.like = one->transfers.count == 0 ? self->like : NULL;
     const net_result result = net_match_create(&config, &self->reporter, match);
-    if (one == self->players && one->transfers.count == 0) self->like = *match;
+    if (match == &self->players->match && one->transfers.count == 0) self->like = *match;
     return result;
 }
 
