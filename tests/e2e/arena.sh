@@ -38,6 +38,11 @@ case_eight_bots_see_their_part_of_a_thousand_soldiers() {
 
 case_a_bad_line_changes_nothing_of_what_is_seen() {
     client_net="loss=3,delay=60,jitter=15" thin_bots=2 play 4 --set agents=400
+    # Thin bots alone have one match, which no other client shares.
+    rm arena.slog
+    serve_arena --min-clients 2 --set agents=10
+    run_to 0 thin shoal-client "$address" --bots-thin 2
+    ends_with 0 server
 }
 
 # The number of threads is no part of the match: each gives the same hashes, and a log of one verifies under any other.
