@@ -308,31 +308,29 @@ static uint64_t doubt_of(const row_encoder* e, const proto_layout_part* part) {
 // Write `count` fields from `first` whose source stayed near its line.
 static void write_near(row_encoder* e, const proto_layout_part* part, uint32_t first,
                        uint32_t count) {
+    const uint32_t f = part->first + first, other = 1u << count;
+    uint32_t keys[ROW_DRIVE_FIELDS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, symbol = 0;
     row_drive_guess guesses[ROW_DRIVE_FIELDS];
-    uint32_t fields[ROW_DRIVE_FIELDS], symbol = 0, other = 1u << count;
-    for (uint32_t i = 0; i < count; i++) { // by rising class, then number
-        row_drive_guess own = guess(e, part, first + i);
-        uint32_t at = i;
-        for (; at > 0 && guesses[at - 1].class_ > own.class_; at--) {
-            guesses[at] = guesses[at - 1];
-            fields[at] = fields[at - 1];
-        }
-        guesses[at] = own;
-        fields[at] = part->first + first + i;
-    }
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t word = guesses[i].word, mask = UINT32_MAX >> encoder_word(e, fields[i])->shift;
-        uint64_t next = (guesses[i].is_down ? word - 1 : word + 1) & mask;
-        uint64_t value = e->row[fields[i]];
+        guesses[i] = guess(e, part, first + i);
+        keys[i] = guesses[i].class_ << 2 | i;
+    }
+    row_drive_sort(keys);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = keys[i] & 3;
+        uint64_t word = guesses[at].word, mask = UINT32_MAX >> encoder_word(e, f + at)->shift;
+        uint64_t next = (guesses[at].is_down ? word - 1 : word + 1) & mask;
+        uint64_t value = e->row[f + at];
         if (value == next) symbol |= 1u << i;
         if (value != next && value != word) symbol |= other;
     }
     if (symbol & other) symbol = other;
-    uint32_t row = row_drive_row(guesses, count);
-    encoder_code(e, e->tables->drive[row][symbol]);
+    encoder_code(e, e->tables->drive[row_drive_row(keys, count)][symbol]);
     if (symbol != other) return;
-    for (uint32_t i = 0; i < count; i++)
-        encoder_scaled(e, ROW_DRIVE_OTHER, fields[i], off_of(e, fields[i], guesses[i].word));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = keys[i] & 3;
+        encoder_scaled(e, ROW_DRIVE_OTHER, f + at, off_of(e, f + at, guesses[at].word));
+    }
 }
 
 static void write_driven(row_encoder* e, uint32_t c) {
@@ -654,7 +652,7 @@ static bool begin_row(row_encoder* e, const proto_layout* layout, const proto_pa
     }
     plan_moving(e);
     plan_mixed(e);
-    if (layout->plan.is_driven) find_driven_exceptions(e);
+    if (layout->plan.driven_words) find_driven_exceptions(e);
     return true;
 }
 
@@ -708,7 +706,7 @@ static BASE_NOINLINE uint32_t encode_any(const proto_layout* layout,
     if (!begin_row(&e, layout, against, row, bytes))
         return encode_unpacked(layout, against, row, bytes);
     write_head(&e);
-    if (e.ticks > 0 && layout->plan.is_driven) follow_sources(&e);
+    if (e.ticks > 0 && layout->plan.driven_words) follow_sources(&e);
     write_components(&e);
     base_store_le64(e.at, e.bits);
     if (e.warm_count == 0 && e.is_certain && !e.is_exception &&

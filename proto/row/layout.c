@@ -166,8 +166,8 @@ static void plan_part(proto_layout* layout, uint32_t c) {
         .is_driven = component->is_driven,
         .is_source = component->is_source,
     };
-    if (component->is_driven) plan->is_driven = true;
     if (count > 0) part->words = row_mask(count) << first;
+    if (component->is_driven) plan->driven_words |= part->words;
     if (component->shape == SHAPE_MIXED || component->shape == SHAPE_ELASTIC)
         plan->mixed_words |= part->words;
     if (component->shape == SHAPE_LINEAR || component->shape == SHAPE_ROTATION)
@@ -182,7 +182,7 @@ static void plan_part(proto_layout* layout, uint32_t c) {
 // No sources, no rotations, few fields in each component, no references, few bits in what moves.
 static bool is_plain(const proto_layout* layout) {
     const proto_layout_plan* plan = &layout->plan;
-    if (plan->is_driven || layout->component_count > PROTO_PLAIN_COMPONENTS_MAX ||
+    if (plan->driven_words || layout->component_count > PROTO_PLAIN_COMPONENTS_MAX ||
         layout->packed_count > PROTO_PLAIN_WORDS_MAX)
         return false;
     for (uint32_t c = 0; c < layout->component_count; c++)
@@ -213,6 +213,20 @@ static void plan_plain(proto_layout* layout) {
     }
 }
 
+// The row of `head` where all but integrals rests: those that are no source are the warmest.
+static uint8_t rest_head(const proto_layout_plan* plan, uint32_t ticks) {
+    uint32_t classes[ROW_WARM_MAX] = {0}, count = 0;
+    for (uint32_t is_source = 0; is_source < 2; is_source++)
+        for (uint32_t i = 0; i < plan->step_count && count < ROW_WARM_MAX; i++) {
+            const proto_layout_part* part = &plan->parts[plan->steps[i]];
+            if (part->is_driven || part->is_source != is_source) continue;
+            classes[1] = classes[0];
+            classes[0] = row_rest_class(is_source, ticks);
+            count++;
+        }
+    return count > 0 ? (uint8_t)row_head_row(classes, count) : 0;
+}
+
 static void make_plan(proto_layout* layout) {
     proto_layout_plan* plan = &layout->plan;
     memset(plan, 0, sizeof *plan);
@@ -232,6 +246,8 @@ static void make_plan(proto_layout* layout) {
         plan_part(layout, c);
     for (uint32_t i = 0; i < layout->component_count; i++)
         plan->parts[layout->order[i]].place = (uint8_t)i;
+    plan->rest_heads[0] = rest_head(plan, 1);
+    plan->rest_heads[1] = rest_head(plan, ROW_TICKS_SHORT + 1);
     if (is_plain(layout)) plan_plain(layout);
 }
 

@@ -435,7 +435,6 @@ static void code_rotation(row_coder* coder, uint32_t c) {
 
 // How uncertain an integral is because its source left its line, in sixteenths of a step.
 static uint64_t drive_doubt(const row_coder* coder, const proto_row_component* component) {
-    if (coder->ticks == 1) return 0;
     uint32_t source = coder->layout->components[component->integral - 1].field_first;
     uint64_t way = 0, expected[PROTO_ROW_FIELDS_MAX];
     proto_row_expect(coder, component->integral - 1, expected);
@@ -448,50 +447,52 @@ static uint64_t drive_doubt(const row_coder* coder, const proto_row_component* c
     return (way * (coder->ticks - 1) / (8u * component->field_count)) >> 16;
 }
 
-// Code `count` fields from `first` of an integral whose source stayed near its line. Each field
-// mostly has its expected word or the next one.
-static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uint32_t count) {
-    const proto_row_component* component = &coder->layout->components[c];
-    row_drive_guess guesses[ROW_DRIVE_FIELDS];
-    uint32_t fields[ROW_DRIVE_FIELDS], symbol = 0, other = 1u << count;
-    for (uint32_t i = 0; i < count; i++) { // by rising class, then number
-        row_drive_guess guess = row_drive_of(coder, c, first + i);
-        uint32_t at = i;
-        for (; at > 0 && guesses[at - 1].class_ > guess.class_; at--) {
-            guesses[at] = guesses[at - 1];
-            fields[at] = fields[at - 1];
-        }
-        guesses[at] = guess;
-        fields[at] = component->field_first + first + i;
-    }
-    uint32_t row = row_drive_row(guesses, count);
-    uint64_t nexts[ROW_DRIVE_FIELDS];
+// Code `count` fields from f of an integral whose source stayed near its line. Each field mostly
+// has its expected word or the next one. @return false: one has another word, and `has_other` is
+// false: no more is read.
+static bool code_near(row_coder* coder, uint32_t f, uint32_t count, const row_drive_guess* guesses,
+                      bool has_other) {
+    const proto_row_field* fields = &coder->layout->fields[f];
+    uint32_t keys[ROW_DRIVE_FIELDS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint32_t symbol = 0, other = 1u << count;
+    uint64_t nexts[ROW_DRIVE_FIELDS], *row = coder->row + f;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t word = guesses[i].word,
-                 mask = row_mask(coder->layout->fields[fields[i]].quant.bits);
-        nexts[i] = (guesses[i].is_down ? word - 1 : word + 1) & mask;
-        if (!coder->writer) continue;
-        uint64_t value = coder->row[fields[i]];
-        if (value == nexts[i]) symbol |= 1u << i;
-        if (value != nexts[i] && value != word) symbol |= other;
+        const uint64_t word = guesses[i].word;
+        keys[i] = guesses[i].class_ << 2 | i;
+        nexts[i] = (guesses[i].is_down ? word - 1 : word + 1) & row_mask(fields[i].quant.bits);
+    }
+    row_drive_sort(keys);
+    for (uint32_t i = 0; coder->writer && i < count; i++) {
+        const uint32_t at = keys[i] & 3;
+        if (row[at] == nexts[at]) symbol |= 1u << i;
+        if (row[at] != nexts[at] && row[at] != guesses[at].word) symbol |= other;
     }
     if (symbol & other) symbol = other;
-    symbol = row_symbol(coder, coder->tables->drive[row], other + 1, symbol);
+    const uint16_t* codes = coder->tables->drive[row_drive_row(keys, count)];
+    symbol = row_symbol(coder, codes, other + 1, symbol);
+    if (symbol == other && !has_other) return false;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t word = symbol >> i & 1 ? nexts[i] : guesses[i].word;
-        if (symbol == other) {
-            code_scaled(coder, ROW_DRIVE_OTHER, &coder->layout->fields[fields[i]].quant,
-                        guesses[i].word, &coder->row[fields[i]], NULL);
-        } else if (coder->reader) {
-            coder->row[fields[i]] = word;
-        }
+        const uint32_t at = keys[i] & 3;
+        if (symbol == other)
+            code_scaled(coder, ROW_DRIVE_OTHER, &fields[at].quant, guesses[at].word, &row[at],
+                        NULL);
+        else if (coder->reader)
+            row[at] = symbol >> i & 1 ? nexts[at] : guesses[at].word;
     }
+    return true;
+}
+
+static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uint32_t count) {
+    row_drive_guess guesses[ROW_DRIVE_FIELDS];
+    for (uint32_t i = 0; i < count; i++)
+        guesses[i] = row_drive_of(coder, c, first + i);
+    (void)code_near(coder, coder->layout->components[c].field_first + first, count, guesses, true);
 }
 
 static void code_driven(row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     BASE_ASSERT(component->is_driven && coder->ticks > 0);
-    int32_t scale = row_drive_scale(drive_doubt(coder, component));
+    int32_t scale = coder->ticks == 1 ? -1 : row_drive_scale(drive_doubt(coder, component));
     if (scale >= 0) {
         for (uint32_t i = 0; i < component->field_count; i++) {
             uint32_t f = component->field_first + i;
@@ -604,24 +605,78 @@ void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_r
     coder->ticks2 = coder->has_base2 ? base->ticks2 : 1;
 }
 
+// Read a component that goes on, with a source that rests. @return as code_near.
+static bool read_driven(row_coder* coder, const proto_layout_part* part) {
+    const proto_layout_plan* plan = &coder->layout->plan;
+    const uint64_t* source = coder->base + plan->parts[part->source].first;
+    row_drive_guess guesses[ROW_DRIVE_FIELDS];
+    bool is_still = true;
+    for (uint32_t i = 0; i < part->count; i++) {
+        const uint32_t f = part->first + i;
+        const proto_row_field* field = &coder->layout->fields[f];
+        const row_drive_words words = {
+            .ticks = coder->ticks,
+            .ticks2 = coder->ticks2,
+            .has_base2 = true,
+            .pace = row_difference(coder->base[f], coder->base2[f], field->quant.bits),
+            .base = coder->base[f],
+            .source_row = source[i],
+            .source_base = source[i],
+            .source_base2 = source[i]};
+        guesses[i] = row_drive_guess_of(field, &words);
+        coder->row[f] = guesses[i].word;
+        is_still =
+            is_still && source[i] >= plan->still[f].first && source[i] <= plan->still[f].last;
+    }
+    return is_still || code_near(coder, part->first, part->count, guesses, false);
+}
+
+// Most rows of what has a source: nothing else moved, and the head says that nothing else is coded.
+// Then few of the steps below are needed. @return false: it is another row, and nothing was read.
+static bool read_going_on(row_coder* coder, uint64_t moved, uint32_t* component_bits) {
+    const proto_layout_plan* plan = &coder->layout->plan;
+    if (!coder->has_base2 || !plan->driven_words || moved & ~plan->driven_words) return false;
+    const uint64_t first = coder->reader->offset_bits;
+    const uint32_t bits = row_peek(coder->reader);
+    const uint32_t head = plan->rest_heads[coder->ticks > ROW_TICKS_SHORT];
+    const uint32_t code = coder->tables->head[head][0]; // no component is coded
+    if ((bits & row_mask(ROW_RESERVED_BITS)) == 0 || (bits & row_mask(code & 15)) != code >> 4)
+        return false;
+    row_skip(coder->reader, code & 15);
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const proto_layout_part* part = &plan->parts[plan->steps[i]];
+        if (!part->is_driven) continue;
+        const uint64_t before = coder->reader->offset_bits;
+        if (part->count > ROW_DRIVE_FIELDS || !read_driven(coder, part)) {
+            coder->reader->offset_bits = first;
+            return false;
+        }
+        if (component_bits)
+            component_bits[plan->steps[i]] = (uint32_t)(coder->reader->offset_bits - before);
+    }
+    return true;
+}
+
 static void code_row(row_coder* coder, uint32_t* component_bits) {
     BASE_ASSERT(!coder->writer != !coder->reader);
     const uint32_t count = coder->layout->component_count;
+    if (component_bits) memset(component_bits, 0, count * sizeof *component_bits);
     if (coder->reader && coder->layout->plan.is_made) {
-        proto_row_plan_reader(coder);
+        const uint64_t moved = proto_row_moved(coder);
+        if (read_going_on(coder, moved, component_bits)) return;
+        proto_row_plan_reader(coder, moved);
     } else {
         proto_row_plan(coder);
         coder->active = count > 0 ? row_mask(count) : 0;
     }
     code_head(coder);
-    if (component_bits) memset(component_bits, 0, count * sizeof *component_bits);
     uint32_t next = 0; // after each component the next number surprises half as much
     for (uint64_t left = coder->active; left; left &= left - 1) {
         uint32_t place = (uint32_t)__builtin_ctzll(left), c = coder->layout->order[place];
         for (; next < place && coder->surprise != 0; next++)
             coder->surprise /= 2;
         next = place;
-        uint64_t before = row_position(coder);
+        const uint64_t before = component_bits ? row_position(coder) : 0;
         code_component(coder, c);
         if (component_bits) component_bits[c] = (uint32_t)(row_position(coder) - before);
     }

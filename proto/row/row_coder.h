@@ -222,7 +222,9 @@ static inline void row_code_symbol(row_code* code, const uint16_t* codes, uint32
 /// Fill the plans from the bases. Only is_coded depends on the row, and only when writing.
 void proto_row_plan(row_coder* coder);
 /// The same for a reader, by the plan of the layout; it sets `active` as far as it is known.
-void proto_row_plan_reader(row_coder* coder);
+/// `moved`: a bit per word that differs between the bases.
+void proto_row_plan_reader(row_coder* coder, uint64_t moved);
+uint64_t proto_row_moved(const row_coder* coder);
 /// Get the expected words of all fields of a component. If it has a source, the row has the
 /// source's words.
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected);
@@ -398,14 +400,22 @@ static inline uint32_t row_head_row(const uint32_t* classes, uint32_t count) {
     return count == 1 ? classes[0] : row_head_pair(classes[0], classes[1]);
 }
 
-/// The row of `drive` for up to ROW_DRIVE_FIELDS guesses of rising class.
-static inline uint32_t row_drive_row(const row_drive_guess* guesses, uint32_t count) {
+/// Fields of an integral that share a symbol: class * 4 + number, rising; UINT32_MAX: none.
+static inline void row_drive_sort(uint32_t keys[ROW_DRIVE_FIELDS]) {
+    const uint32_t a = keys[0] < keys[1] ? keys[0] : keys[1];
+    const uint32_t b = keys[0] < keys[1] ? keys[1] : keys[0], c = keys[2];
+    keys[0] = c < a ? c : a;
+    keys[1] = c < a ? a : c < b ? c : b;
+    keys[2] = c < b ? b : c;
+}
+
+/// The row of `drive` for their keys.
+static inline uint32_t row_drive_row(const uint32_t keys[ROW_DRIVE_FIELDS], uint32_t count) {
     static const uint8_t pairs[4] = {0, 4, 7, 9}, triples[4] = {0, 10, 16, 19};
-    uint32_t a = guesses[0].class_;
+    const uint32_t a = keys[0] >> 2, b = keys[1] >> 2;
     if (count == 1) return a;
-    uint32_t b = guesses[1].class_;
     if (count == 2) return 4u + pairs[a] + b - a;
-    return 14u + triples[a] + pairs[b] - pairs[a] + guesses[2].class_ - b;
+    return 14u + triples[a] + pairs[b] - pairs[a] + (keys[2] >> 2) - b;
 }
 
 /// The scale of an integral with so much doubt (sixteenths of a step); -1: each field mostly has

@@ -130,8 +130,7 @@ void proto_row_plan(row_coder* coder) {
     BASE_ASSERT(coder->warm_count <= ROW_WARM_MAX);
 }
 
-// A bit per word that differs between the bases.
-static uint64_t moved_words(const row_coder* coder) {
+uint64_t proto_row_moved(const row_coder* coder) {
     const uint64_t *base = coder->base, *base2 = coder->base2;
     const uint32_t count = coder->has_base2 ? coder->layout->field_count : 0;
     uint64_t moved = 0;
@@ -155,14 +154,13 @@ static uint64_t moved_words(const row_coder* coder) {
     return moved;
 }
 
-void proto_row_plan_reader(row_coder* coder) {
+void proto_row_plan_reader(row_coder* coder, uint64_t moved) {
     static const row_plan quiet[2] = {{ROW_QUIET, 0, -1, false}, {ROW_QUIET, 0, -1, false}};
     const proto_layout* layout = coder->layout;
     for (uint32_t c = 0; c < layout->component_count; c += 2)
         memcpy(&coder->plans[c], quiet, sizeof quiet);
     coder->active = 0;
     if (coder->ticks == 0) return;
-    const uint64_t moved = moved_words(coder);
     for (uint32_t i = 0; i < layout->plan.step_count; i++) {
         const uint32_t c = layout->plan.steps[i];
         const proto_layout_part* part = &layout->plan.parts[c];

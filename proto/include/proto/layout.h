@@ -89,7 +89,8 @@ typedef struct proto_layout_plan {
     proto_plain_step plain_steps[PROTO_PLAIN_COMPONENTS_MAX];
     uint32_t masks[PROTO_PLAIN_WORDS_MAX]; ///< the bits of each word
     uint32_t lines[PROTO_PLAIN_WORDS_MAX]; ///< all bits, or none of a mixed component
-    bool is_driven;                        ///< at least one component has a source
+    uint64_t driven_words;                 ///< a bit per word whose component has a source
+    uint8_t rest_heads[2]; ///< of proto_tables.head where all but integrals rests, short and long
     uint8_t steps[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_part parts[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_word words[PROTO_ROW_PLANNED_MAX];
