@@ -260,14 +260,6 @@ static ecs_tick oldest_tick(const net_rewind* rewind) {
     return net_rewind_clamp(rewind, 0) / NET_REWIND_MOMENTS;
 }
 
-// Drop the states that no moment within reach asks for.
-static void drop_old(net_tick_ring* ring, ecs_tick oldest) {
-    uint32_t old = 0;
-    while (old + 1u < ring->count && net_tick_ring_tick(ring, old + 1) <= oldest)
-        old++;
-    net_tick_ring_drop(ring, old);
-}
-
 static net_rewind_state* put_state(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
                                    uint32_t form) {
     BASE_ASSERT((handle == ECS_ENTITY_NONE) == (form == NET_REWIND_FORM_NONE));
@@ -277,7 +269,8 @@ static net_rewind_state* put_state(net_rewind* rewind, net_tick_ring* ring, ecs_
     net_tick_ring_widen(ring, allocator, stride);
     net_rewind_state* target = net_rewind_newest(ring);
     if (!target || ring->newest != rewind->tick) {
-        drop_old(ring, oldest_tick(rewind));
+        net_tick_ring_drop_before(ring,
+                                  oldest_tick(rewind)); // no moment within reach asks for them
         net_tick_ring_reserve(ring, allocator, NET_REWIND_STATES_MAX);
         BASE_ASSERT(ring->count < ring->capacity);
         target = net_tick_ring_open(ring, allocator, NET_REWIND_STATES_MAX);
@@ -362,7 +355,7 @@ static bool take_moved(const moving* self, net_tick_ring* ring) {
         !ecs_is_alive(self->world, newest->handle))
         return true;
     const net_rewind_state next = *newest;
-    drop_old(ring, self->oldest);
+    net_tick_ring_drop_before(ring, self->oldest);
     if (ring->count == ring->capacity) return false;
     net_rewind_state* target = net_tick_ring_at(ring, net_tick_ring_place(ring, ring->count));
     net_tick_ring_close(ring, rewind->tick);

@@ -2,7 +2,8 @@
 /// The mirror: the client's side of snapshots. It decodes them against acknowledged rows and
 /// applies them to its world.
 ///
-/// A snapshot is decoded as a whole before anything changes. Then every record moves its entity to
+/// A snapshot is decoded as a whole before anything changes (the rows of a log are read where they
+/// stay: there a refused snapshot ends the mirror). Then every record moves its entity to
 /// exactly the server's state at the packet's tick. A record that is older than its entity is kept
 /// as a possible base and not applied: the tick of an entity never falls.
 /// Bytes are untrusted: any snapshot gives a result code, bounded memory and a whole world.

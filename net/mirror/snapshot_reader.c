@@ -132,18 +132,11 @@ static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uin
     return name_slot(d, *number);
 }
 
-static void add_record(net_mirror* mirror, const net_mirror_record* record) {
+static net_mirror_record* add_record(net_mirror* mirror) {
     if (mirror->record_count == mirror->record_capacity)
         BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->records, mirror->record_capacity,
                            mirror->record_count + 1);
-    mirror->records[mirror->record_count++] = *record;
-}
-
-// `row` may be there already, as words.
-static void add_packed(net_mirror* mirror, const proto_layout* layout, const uint64_t* row) {
-    uint8_t* to = mirror->packed + mirror->packed_size;
-    mirror->packed_size += to == (const void*)row ? layout->field_count * (uint32_t)sizeof *row
-                                                  : net_packed_row_write(layout, row, to);
+    return &mirror->records[mirror->record_count++];
 }
 
 // Code or note the row with all that both sides know of it.
@@ -168,23 +161,18 @@ static bool read_row(decoder* d, net_mirror_record* record, const proto_row_base
     if (word_count > NET_SNAPSHOT_WORDS_MAX) return refuse_snapshot(d);
     mirror->word_count = word_count;
     record->row_first = mirror->packed_size;
-    add_record(mirror, record);
+    *add_record(mirror) = *record;
     BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->packed, mirror->packed_capacity,
                        mirror->packed_size + NET_PACKED_ROW_BYTES_MAX + NET_PACKED_ROW_SLACK);
-    const bool is_counted = !net_mirror_keeps_words(mirror);
-    uint64_t unpacked[PROTO_ROW_FIELDS_MAX];
-    uint64_t* row = is_counted ? unpacked : (void*)(mirror->packed + mirror->packed_size);
-    if (d->is_coded) {
-        take_row(d, record, base, row);
-        if (is_readable(d)) add_packed(mirror, layout, row);
-        return !d->is_refused;
-    }
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
-    proto_row_read(layout, base, row, d->reader, is_counted ? bits : NULL);
-    if (d->solo && !d->reader->failed) take_row(d, record, base, row);
-    for (uint32_t c = 0; is_counted && c < layout->component_count; c++)
+    if (!d->is_coded) proto_row_read(layout, base, row, d->reader, bits);
+    if (d->is_coded || (d->solo && !d->reader->failed)) take_row(d, record, base, row);
+    for (uint32_t c = 0; !d->is_coded && c < layout->component_count; c++)
         if (bits[c] > 0) mirror->parts[layout->components[c].key].here += bits[c];
-    if (is_readable(d)) add_packed(mirror, layout, row);
+    if (is_readable(d))
+        mirror->packed_size +=
+            net_packed_row_write(layout, row, mirror->packed + mirror->packed_size);
     return !d->is_refused;
 }
 
@@ -195,7 +183,7 @@ static bool read_row(decoder* d, net_mirror_record* record, const proto_row_base
 static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
     uint32_t number;
     if (!read_slot(d, NET_NUMBER_LIST_DESTROYS, order, next, &number)) return false;
-    add_record(d->mirror, &(net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+    *add_record(d->mirror) = (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number};
     return true;
 }
 
@@ -342,25 +330,52 @@ static bool read_third(decoder* d, const run_head* run, uint32_t number,
     return d->third != NULL;
 }
 
+// Read the row of a log's entity to its place. No row of a log is late: older bases are dropped.
+static bool read_in_place(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
+    net_mirror* mirror = d->mirror;
+    net_tick_ring* ring = &slot->incarnation.ring;
+    proto_row_base base = {0};
+    ecs_tick oldest = 0;
+    uint64_t* row = net_tick_ring_open(ring, &mirror->pool.allocator, NET_ROW_HISTORY_MAX);
+    if (!find_bases(d, run, &slot->incarnation, &base, &oldest)) return miss_base(d, slot);
+    proto_row_read(&slot->incarnation.row_template->layout, &base, row, d->reader, NULL);
+    if (!is_readable(d)) return false;
+    net_mirror_record* added = add_record(mirror);
+    added->kind = NET_MIRROR_ADDED;
+    added->slot = number;
+    net_tick_ring_close(ring, d->tick);
+    net_tick_ring_drop_before(ring, oldest);
+    slot->tick = d->tick;
+    net_mirror_index_of(mirror, ecs_entity_index(slot->handle))->tick = d->tick;
+    mirror->counters.updates++;
+    if (mirror->sink.changed) mirror->sink.changed(mirror->sink.context, slot->handle, false);
+    return true;
+}
+
 // Read an update of a slot that was just named.
 static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
+    net_mirror* mirror = d->mirror;
     bool is_present = slot->handle != ECS_ENTITY_NONE && slot->incarnation.tick < d->tick;
     const net_mirror_previous* previous =
         is_present ? NULL : net_mirror_find_previous(slot, d->tick);
     if (!is_present && !previous) return miss_base(d, slot);
+    const ecs_entity handle = previous ? previous->handle : slot->handle;
+    const net_mirror_index* index = net_mirror_index_of(mirror, ecs_entity_index(handle));
+    // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
+    if (index->stamp == mirror->snapshot_number) return refuse_snapshot(d);
+    const bool is_absolute = run->kind == NET_SNAPSHOT_ABSOLUTE;
+    if (net_mirror_keeps_words(mirror) && !mirror->sink.row && !is_absolute && is_present &&
+        slot->tick < d->tick && index->tick < d->tick &&
+        slot->incarnation.ring.count < NET_ROW_HISTORY_MAX)
+        return read_in_place(d, run, number, slot);
     const net_mirror_incarnation* incarnation =
         previous ? &previous->incarnation : &slot->incarnation;
-    net_mirror* mirror = d->mirror;
     net_mirror_record record = {.kind = NET_MIRROR_UPDATE,
                                 .slot = number,
-                                .handle = previous ? previous->handle : slot->handle,
+                                .handle = handle,
                                 .row_template = incarnation->row_template,
-                                .is_absolute = run->kind == NET_SNAPSHOT_ABSOLUTE,
+                                .is_absolute = is_absolute,
                                 .is_previous = previous != NULL};
-    // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
-    if (net_mirror_index_of(mirror, ecs_entity_index(record.handle))->stamp ==
-        mirror->snapshot_number)
-        return refuse_snapshot(d);
     proto_row_base base = {0};
     if (!find_bases(d, run, incarnation, &base, &record.base_tick) ||
         !read_third(d, run, number, incarnation, &base))

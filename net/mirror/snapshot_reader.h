@@ -98,7 +98,8 @@ typedef struct net_mirror_part {
 typedef enum net_mirror_kind {
     NET_MIRROR_DESTROY,
     NET_MIRROR_CREATE,
-    NET_MIRROR_UPDATE
+    NET_MIRROR_UPDATE,
+    NET_MIRROR_ADDED ///< an update that was read where it stays: the slot alone
 } net_mirror_kind;
 
 /// A decoded record.
@@ -182,7 +183,8 @@ static inline bool net_mirror_is_alive(const net_mirror* mirror, const net_mirro
 static inline bool net_mirror_is_parked(const net_mirror_slot* slot) {
     return slot->handle != ECS_ENTITY_NONE && !slot->is_known;
 }
-/// Rows of a table without a world, which a log has, stay words: each is read in the next tick.
+/// Rows of a table without a world, which a log has, stay words: each is a base in the next tick.
+/// They are read where they stay, so a mirror that refused a snapshot is broken.
 static inline bool net_mirror_keeps_words(const net_mirror* mirror) {
     return !mirror->rows->world && !BASE_IS_BIG_ENDIAN;
 }

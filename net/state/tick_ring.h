@@ -86,6 +86,19 @@ static inline void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
     ring->first = (uint16_t)net_tick_ring_place(ring, position);
     ring->count = (uint16_t)(ring->count - position);
 }
+/// Forget the entries before the newest one at or before `tick`.
+static inline void net_tick_ring_drop_before(net_tick_ring* ring, uint64_t tick) {
+    uint32_t first = ring->first, left = ring->count;
+    for (; left > 1; left--) {
+        const uint32_t next = first + 1u < ring->capacity ? first + 1u : 0;
+        const uint64_t at = ring->newest - (uint32_t)((uint32_t)ring->newest - ring->lows[next]);
+        if (at > tick) break;
+        ring->oldest = at;
+        first = next;
+    }
+    ring->first = (uint16_t)first;
+    ring->count = (uint16_t)left;
+}
 
 /// Begin an entry that is newer than all: the caller writes it to the returned place, then calls
 /// net_tick_ring_close. A full ring forgets its oldest entry at once. Without a close nothing is
