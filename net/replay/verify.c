@@ -169,25 +169,35 @@ bool net_log_compare(const net_log_state* state, net_match* match, net_verify_re
                   "its sum; the log has no values of it, or none so exact");
 }
 
+// Changes come column by column: most have template and component of the one before.
+typedef struct row_place {
+    ecs_template_id template_id;
+    ecs_component_id component;
+    const net_row_template* own; // NULL: it has no rows, or the entity ended
+    uint32_t place;              // of the component; its component_count: none
+} row_place;
+
 // Does the log have the component of an entity, as words of its row? One of variable size: false.
-// `place`: its place in the row of the change before, since changes come column by column.
-static bool is_same_value(const comparison* self, const ecs_change* change, uint32_t* place) {
+static bool is_same_value(const comparison* self, const ecs_change* change, row_place* at) {
     uint64_t here[PROTO_ROW_FIELDS_MAX], there[PROTO_ROW_FIELDS_MAX];
-    const net_row_template* own =
-        net_rows_find(self->rows, ecs_entity_template(self->world, change->entity));
-    if (!own) return true;
-    const proto_row_component* components = own->layout.components;
-    const uint32_t count = own->layout.component_count, component = change->component;
-    if (*place >= count || components[*place].key != component)
-        for (*place = 0; *place < count && components[*place].key != component;)
-            ++*place;
-    if (*place == count) return !net_row_find_varsize(own, change->component);
+    const ecs_template_id id = ecs_entity_template(self->world, change->entity);
+    if (at->template_id != id || at->component != change->component) {
+        *at = (row_place){id, change->component, id ? net_rows_find(self->rows, id) : NULL, 0};
+        while (at->own && at->place < at->own->layout.component_count &&
+               at->own->layout.components[at->place].key != change->component)
+            at->place++;
+    }
+    if (!at->own) return true;
+    const proto_layout* layout = &at->own->layout;
+    if (at->place == layout->component_count)
+        return !net_row_find_varsize(at->own, change->component);
     uint32_t field_count;
     const uint64_t* words = net_log_state_words(self->state, change->entity, &field_count, there);
-    if (!words || field_count != own->layout.field_count) return false;
-    proto_row_read_component(&own->layout, *place,
+    if (!words || field_count != layout->field_count) return false;
+    proto_row_read_component(layout, at->place,
                              ecs_get(self->world, change->entity, change->component), here);
-    uint32_t f = components[*place].field_first, end = f + components[*place].field_count;
+    uint32_t f = layout->components[at->place].field_first;
+    const uint32_t end = f + layout->components[at->place].field_count;
     while (f < end && here[f] == words[f])
         f++;
     return f == end;
@@ -204,13 +214,11 @@ static bool differ_in_new(const comparison* self, const ecs_entity* entities, ui
 static bool differ_in_step(const comparison* self) {
     const ecs_changes changes = ecs_changes_get(self->world);
     if (net_log_state_is_full(self->state)) return differ_in_rows(self);
-    uint32_t place = 0;
-    for (uint32_t i = 0; i < changes.changed_count; i++) {
-        const ecs_change* at = &changes.changed[i];
-        if (ecs_is_alive(self->world, at->entity) && !is_same_value(self, at, &place) &&
-            differ_in_entity(self, at->entity))
+    row_place place = {.template_id = ECS_TEMPLATE_NONE};
+    for (uint32_t i = 0; i < changes.changed_count; i++)
+        if (!is_same_value(self, &changes.changed[i], &place) &&
+            differ_in_entity(self, changes.changed[i].entity))
             return true;
-    }
     for (uint32_t i = 0; i < changes.destroyed_count; i++)
         if (net_log_state_row(self->state, changes.destroyed[i], NULL))
             return report(self, changes.destroyed[i], "-", "only the log has the entity");

@@ -308,6 +308,13 @@ void proto_layout_finish(proto_layout* layout) {
     make_plan(layout);
 }
 
+static inline uint64_t quantise(const proto_quant* quant, const void* from) {
+    if (quant->kind != PROTO_F32 || quant->is_exact) return proto_quantise(quant, from);
+    float value; // most fields of a world
+    memcpy(&value, from, sizeof value);
+    return proto_quantise_double(quant, (double)value);
+}
+
 void proto_row_read_component(const proto_layout* layout, uint32_t component, const void* memory,
                               uint64_t* row) {
     BASE_ASSERT(component < layout->component_count);
@@ -319,7 +326,7 @@ void proto_row_read_component(const proto_layout* layout, uint32_t component, co
         return;
     }
     for (uint32_t i = 0; i < own->field_count; i++)
-        row[i] = proto_quantise(&fields[i].quant, (const uint8_t*)memory + fields[i].offset_bytes);
+        row[i] = quantise(&fields[i].quant, (const uint8_t*)memory + fields[i].offset_bytes);
 }
 
 void proto_row_write_component(const proto_layout* layout, uint32_t component, const uint64_t* row,
@@ -391,16 +398,8 @@ void proto_row_read_packed(const proto_layout* layout, uint32_t component, const
     }
     const proto_row_field* field = &layout->fields[own->field_first];
     const uint8_t* bytes = memory;
-    for (const uint32_t* end = packed + count; packed < end; field++) {
-        const void* from = bytes + field->offset_bytes;
-        if (field->quant.kind == PROTO_F32 && !field->quant.is_exact) { // most fields of a world
-            float value;
-            memcpy(&value, from, sizeof value);
-            *packed++ = (uint32_t)proto_quantise_double(&field->quant, (double)value);
-        } else {
-            *packed++ = (uint32_t)proto_quantise(&field->quant, from);
-        }
-    }
+    for (const uint32_t* end = packed + count; packed < end; field++)
+        *packed++ = (uint32_t)quantise(&field->quant, bytes + field->offset_bytes);
 }
 
 // ---- expected words ----

@@ -153,11 +153,6 @@ static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
 }
 
 uint64_t proto_quantise(const proto_quant* quant, const void* value) {
-    if (quant->kind == PROTO_F32 && !quant->is_exact) { // most fields of a world
-        float narrow;
-        memcpy(&narrow, value, sizeof narrow);
-        return proto_quantise_double(quant, (double)narrow);
-    }
     uint64_t raw = 0;
     memcpy(&raw, value, kind_bytes[quant->kind]);
     if (quant->kind == PROTO_BOOL) return raw != 0;
