@@ -224,49 +224,62 @@ static bool may_name(const net_history_entity* entity, const net_encoded_row_key
     return (classes & ~(uint32_t)key->classes) == 0 || age < entity->keep_ticks;
 }
 
-static inline const uint32_t* row_of(net_encoded_rows* encoded_rows,
+// The row of an age. `scratch`: for a copy of it that hides; NULL: none.
+static inline const uint32_t* row_of(const net_encoded_rows* encoded_rows,
                                      const net_history_entity* entity, uint32_t age,
-                                     uint32_t classes, uint32_t scratch) {
+                                     uint32_t classes, uint32_t* scratch) {
     ecs_tick now = encoded_rows->tick;
-    if ((entity->row_template->class_mask & ~classes) == 0) {
+    if (!scratch || (entity->row_template->class_mask & ~classes) == 0) {
         const uint32_t* row = net_history_recent(entity, now, age);
         if (row) return row;
     }
-    return net_history_row(entity, now, now - age, classes, encoded_rows->rows[scratch]);
+    return net_history_row(entity, now, now - age, classes, scratch);
 }
 
-// Find the rows that a key names. An age that was computed modulo 2^32 is small.
+// Does a key hide the same of all rows?
+static inline bool hides_alike(const net_encoded_row_key* key) {
+    return (key->age == 0 || key->base_classes == key->classes) &&
+           (key->d == 0 || key->base2_classes == key->classes) &&
+           !net_fault_is_planted(NET_FAULT_LEAK_HIDDEN);
+}
+
+// Find the rows that a key names: all of a job but its times. `hidden`: its words; 0: copies hide
+// them. An age that was computed modulo 2^32 is small.
 static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
                                         const net_encoded_row_key* key,
-                                        const net_history_entity* entity, const uint32_t** row,
-                                        proto_packed_base* base) {
-    bool is_all_seen = (entity->row_template->class_mask & ~(uint32_t)key->classes) == 0;
-    *row =
-        is_all_seen ? net_history_newest(entity) : row_of(encoded_rows, entity, 0, key->classes, 0);
-    BASE_ASSERT(*row);
-    *base = (proto_packed_base){.base = entity->row_template->packed_defaults};
+                                        const net_history_entity* entity, uint64_t hidden,
+                                        proto_row_job* job) {
+    uint32_t* scratch[3];
+    for (uint32_t i = 0; i < BASE_COUNT(scratch); i++)
+        scratch[i] = hidden ? NULL : encoded_rows->rows[i];
+    *job = (proto_row_job){.row = row_of(encoded_rows, entity, 0, key->classes, scratch[0]),
+                           .base = entity->row_template->packed_defaults,
+                           .hidden = hidden};
+    BASE_ASSERT(job->row);
     if (key->age == 0) return NET_ENCODED_ROW_OK;
     if (!may_name(entity, key, key->age, key->base_classes)) return NET_ENCODED_ROW_NO_BASE;
-    base->base = row_of(encoded_rows, entity, key->age, key->base_classes, 1);
-    if (!base->base) return NET_ENCODED_ROW_NO_BASE;
-    base->ticks = key->is_settled ? 0 : key->age;
+    job->base = row_of(encoded_rows, entity, key->age, key->base_classes, scratch[1]);
+    if (!job->base) return NET_ENCODED_ROW_NO_BASE;
     if (key->d == 0) return NET_ENCODED_ROW_OK;
     uint32_t age2 = key->age + key->d;
     if (!may_name(entity, key, age2, key->base2_classes)) return NET_ENCODED_ROW_NO_BASE2;
     if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo)
         return NET_ENCODED_ROW_NO_BASE2;
-    base->base2 = row_of(encoded_rows, entity, age2, key->base2_classes, 2);
-    if (!base->base2) return NET_ENCODED_ROW_NO_BASE2;
-    base->ticks2 = key->d;
-    if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) base->base2 = *row;
+    job->base2 = row_of(encoded_rows, entity, age2, key->base2_classes, scratch[2]);
+    if (!job->base2) return NET_ENCODED_ROW_NO_BASE2;
+    if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) job->base2 = job->row;
     return NET_ENCODED_ROW_OK;
 }
 
 net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
                                                 const net_encoded_row_key* key,
                                                 const uint32_t** row, proto_packed_base* base) {
-    return find_rows(encoded_rows, key, net_history_find(encoded_rows->history, key->index), row,
-                     base);
+    const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
+    proto_row_job job;
+    net_encoded_row_result result = find_rows(encoded_rows, key, entity, 0, &job);
+    *row = job.row;
+    *base = (proto_packed_base){job.base, job.base2, key->is_settled ? 0 : key->age, key->d};
+    return result;
 }
 
 // Keep the bits of a row, which are at or after the end of the arena. @return its cell.
@@ -297,34 +310,11 @@ static void encode_many(net_encoded_rows* encoded_rows, const net_row_template* 
     encoded_rows->made += count;
 }
 
-static void encode_found(net_encoded_rows* encoded_rows, const net_row_template* row_template,
-                         const uint32_t* row, const proto_packed_base* base, uint64_t* cell) {
-    // Rows of one kind are asked for one after another.
-    proto_row_times* times = &encoded_rows->times;
-    const uint32_t ticks2 = base->base2 ? base->ticks2 : 1;
-    if (times->ticks != base->ticks || times->ticks2 != ticks2)
-        *times = proto_row_times_make(base->ticks, ticks2);
-    const proto_row_job job = {row, base->base, base->base2, times};
-    encode_many(encoded_rows, row_template, &job, 1, cell);
-}
-
-// Encode the row of a key. *cell is in no home afterwards.
-static net_encoded_row_result encode(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                                     uint64_t* cell) {
-    const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
-    BASE_ASSERT(entity);
-    const uint32_t* row;
-    proto_packed_base base;
-    net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
-    if (result == NET_ENCODED_ROW_OK)
-        encode_found(encoded_rows, entity->row_template, row, &base, cell);
-    return result;
-}
-
-// Wishes of one template whose rows are found.
+// Wishes of one template and the same classes whose rows are found.
 typedef struct wish_batch {
     const net_row_template* row_template;
-    uint32_t count, times_count;
+    uint64_t hidden; // words that these classes do not have
+    uint32_t classes, count;
     proto_row_job jobs[PROTO_ROW_JOBS_MAX];
     proto_row_times times[PROTO_ROW_JOBS_MAX];
     net_encoded_row_wish* wishes[PROTO_ROW_JOBS_MAX];
@@ -336,62 +326,56 @@ static void encode_batch(net_encoded_rows* encoded_rows, wish_batch* batch) {
         encode_many(encoded_rows, batch->row_template, batch->jobs, batch->count, cells);
     for (uint32_t i = 0; i < batch->count; i++)
         batch->wishes[i]->cell = cells[i];
-    batch->count = batch->times_count = 0;
+    batch->count = 0;
 }
 
-static void add_to_batch(wish_batch* batch, net_encoded_row_wish* wish, const uint32_t* row,
-                         const proto_packed_base* base) {
-    const uint32_t ticks2 = base->base2 ? base->ticks2 : 1;
-    uint32_t at = batch->times_count;
-    if (at == 0 || batch->times[at - 1].ticks != base->ticks ||
-        batch->times[at - 1].ticks2 != ticks2) {
-        batch->times[at] = proto_row_times_make(base->ticks, ticks2);
-        batch->times_count = ++at;
-    }
-    batch->jobs[batch->count] =
-        (proto_row_job){row, base->base, base->base2, &batch->times[at - 1]};
+static void add_to_batch(net_encoded_rows* encoded_rows, wish_batch* batch,
+                         net_encoded_row_wish* wish, const proto_row_job* job) {
+    // Rows of one kind are asked for one after another.
+    proto_row_times* times = &encoded_rows->times;
+    const uint32_t ticks = wish->key.is_settled ? 0 : wish->key.age;
+    const uint32_t ticks2 = job->base2 ? wish->key.d : 1;
+    if (times->ticks != ticks || times->ticks2 != ticks2)
+        *times = proto_row_times_make(ticks, ticks2);
+    batch->times[batch->count] = *times;
+    batch->jobs[batch->count] = *job;
+    batch->jobs[batch->count].times = &batch->times[batch->count];
     batch->wishes[batch->count++] = wish;
 }
 
-// A masked row is overwritten by the next one that is found.
-static bool is_masked(const net_encoded_rows* encoded_rows, const uint32_t* row) {
-    const uintptr_t first = (uintptr_t)encoded_rows->rows, at = (uintptr_t)row;
-    return at >= first && at < first + sizeof encoded_rows->rows;
+// Is one of its rows a copy? The next one that is found overwrites it.
+static bool is_copied(const net_encoded_rows* encoded_rows, const proto_row_job* job) {
+    const uint32_t(*rows)[BASE_COUNT(encoded_rows->rows[0])] = encoded_rows->rows;
+    return job->row == rows[0] || job->base == rows[1] || job->base2 == rows[2];
 }
 
-// The same for wishes with keys that all differ: sets what became of each.
+// Encode the rows of keys that all differ; sets what became of each. They are in no home afterwards.
 static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
                           uint32_t count) {
     wish_batch batch;
     batch.row_template = NULL;
-    batch.count = batch.times_count = 0;
+    batch.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         net_encoded_row_wish* wish = &wishes[i];
-        const net_history_entity* entity = net_history_find(encoded_rows->history, wish->key.index);
+        const net_encoded_row_key* key = &wish->key;
+        const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
         BASE_ASSERT(entity);
-        const uint32_t* row;
-        proto_packed_base base;
-        wish->result = find_rows(encoded_rows, &wish->key, entity, &row, &base);
-        if (wish->result != NET_ENCODED_ROW_OK) continue;
-        if (is_masked(encoded_rows, row) || is_masked(encoded_rows, base.base) ||
-            is_masked(encoded_rows, base.base2)) {
-            encode_found(encoded_rows, entity->row_template, row, &base, &wish->cell);
-            continue;
+        const bool is_other =
+            batch.row_template != entity->row_template || batch.classes != key->classes;
+        if (is_other || batch.count == PROTO_ROW_JOBS_MAX) encode_batch(encoded_rows, &batch);
+        if (is_other) {
+            batch.row_template = entity->row_template;
+            batch.classes = key->classes;
+            batch.hidden = net_row_hidden(entity->row_template, key->classes);
         }
-        if (batch.count == PROTO_ROW_JOBS_MAX || batch.row_template != entity->row_template)
-            encode_batch(encoded_rows, &batch);
-        batch.row_template = entity->row_template;
-        add_to_batch(&batch, wish, row, &base);
+        proto_row_job job;
+        wish->result =
+            find_rows(encoded_rows, key, entity, hides_alike(key) ? batch.hidden : 0, &job);
+        if (wish->result != NET_ENCODED_ROW_OK) continue;
+        add_to_batch(encoded_rows, &batch, wish, &job);
+        if (is_copied(encoded_rows, &job)) encode_batch(encoded_rows, &batch);
     }
     encode_batch(encoded_rows, &batch);
-}
-
-// The same for a key that net_encoded_rows_find_wanted has just not found.
-static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                                   uint32_t wanted, uint64_t* cell) {
-    net_encoded_row_result result = encode(encoded_rows, key, cell);
-    if (result == NET_ENCODED_ROW_OK) put_entry(encoded_rows, key, wanted, *cell);
-    return result;
 }
 
 void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
@@ -421,7 +405,10 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
         net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
         if (kind) kind->count++;
     }
-    return make(encoded_rows, key, wanted, cell);
+    net_encoded_row_wish wish = {.key = *key, .wanted = wanted};
+    net_encoded_rows_make_many(encoded_rows, &wish, 1);
+    *cell = wish.cell;
+    return wish.result;
 }
 
 // Encoding ahead: rows that most clients are going to ask for, entity by entity.
@@ -512,7 +499,7 @@ static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const 
             is_dense ? net_history_back(entity, age2) : net_history_recent(entity, now, age2);
         if (!base || !base2) continue;
         places[count] = usual->cells[i];
-        jobs[count++] = (proto_row_job){row, base, base2, &usual->times[i]};
+        jobs[count++] = (proto_row_job){row, base, base2, &usual->times[i], 0};
     }
     return count;
 }

@@ -97,7 +97,7 @@ typedef struct net_encoded_rows {
     uint32_t place_count, place_capacity;
     uint8_t* arena;
     uint32_t arena_size, arena_capacity;
-    proto_row_times times; ///< of the row that was encoded alone last
+    proto_row_times times; ///< of the row that was asked for last
     uint64_t made, shared;
     uint32_t rows[3][2 * PROTO_ROW_FIELDS_MAX + 1]; ///< scratch: masked rows
 } net_encoded_rows;

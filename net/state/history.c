@@ -228,7 +228,7 @@ const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, 
         row = row_at(entity, position);
     }
     const net_row_template* row_template = entity->row_template;
-    if ((row_template->class_mask & ~classes) == 0) return row;
+    if (!scratch || (row_template->class_mask & ~classes) == 0) return row;
     memcpy(scratch, row, entity->words * sizeof *row);
     net_rows_mask_packed(row_template, classes, scratch);
     return scratch;

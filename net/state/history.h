@@ -107,8 +107,8 @@ static inline uint32_t net_history_classes(const net_history_entity* entity, uin
 }
 /// The row at `tick` as a client with these `classes` sees it, packed: the newest row whose tick
 /// is not above `tick`, with the template's defaults for components of other classes. `now` is the
-/// tick of the last step. Borrowed from the history when nothing is hidden; otherwise made in
-/// `scratch` (layout.packed_count words).
+/// tick of the last step. Borrowed from the history when nothing is hidden, or `scratch` is NULL:
+/// then the caller hides; otherwise made in `scratch` (layout.packed_count words).
 /// @return NULL when the row is older than the incarnation or forgotten: it is
 ///         net_history.keep_ticks old, and a component of these classes changed between it and the
 ///         oldest row that is not.

@@ -283,6 +283,20 @@ void net_rows_mask_packed(const net_row_template* row_template, uint32_t classes
     }
 }
 
+uint64_t net_row_hidden(const net_row_template* row_template, uint32_t classes) {
+    uint64_t hidden = 0;
+    const uint32_t without = row_template->class_mask & ~classes;
+    if (without >> NET_CLASS_PUBLIC & 1) return 0;
+    for (uint32_t i = 0; without && i < row_template->masked_count; i++) {
+        const uint32_t c = row_template->masked[i];
+        if (classes >> row_template->classes[c] & 1) continue;
+        const uint64_t words = proto_row_words(&row_template->layout, c);
+        if (words == 0) return 0;
+        hidden |= words;
+    }
+    return hidden;
+}
+
 uint64_t net_row_hash(const net_row_template* row_template, const uint64_t* row) {
     return base_hash64(row, row_template->layout.field_count * sizeof *row, 0);
 }

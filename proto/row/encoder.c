@@ -623,20 +623,21 @@ static void write_head(row_encoder* e) {
 
 // ---- the row ----
 
-static bool begin_row(row_encoder* e, const proto_layout* layout, const proto_packed_base* against,
-                      const uint32_t* row, uint8_t* bytes) {
+static bool begin_row(row_encoder* e, const proto_layout* layout, const proto_row_job* job,
+                      uint8_t* bytes) {
     BASE_ASSERT(layout->bits_max > 0); // finished
     if (!layout->plan.is_made) return false;
+    const uint32_t ticks = job->times->ticks, ticks2 = job->times->ticks2;
     e->layout = layout;
     e->tables = proto_tables_builtin();
-    e->row = row;
-    e->base = e->base2 = against->base;
-    e->ticks = against->ticks <= ROW_TICKS_MAX ? against->ticks : 0;
+    e->row = job->row;
+    e->base = e->base2 = job->base;
+    e->ticks = ticks <= ROW_TICKS_MAX ? ticks : 0;
     e->ticks2 = 1;
     e->has_base2 = e->is_certain = e->is_exception = false;
     e->warm_count = 0;
     e->surprise = 0;
-    e->differ = encoder_differing(row, against->base, layout->packed_count);
+    e->differ = encoder_differing(job->row, job->base, layout->packed_count) & ~job->hidden;
     e->moved = e->coded = e->cooled = e->bits = 0;
     e->fill = 0;
     e->at = bytes;
@@ -644,11 +645,11 @@ static bool begin_row(row_encoder* e, const proto_layout* layout, const proto_pa
         plan_quiet(e);
         return true;
     }
-    if (against->base2 && against->ticks2 >= 1 && against->ticks2 <= ROW_TICKS2_MAX) {
+    if (job->base2 && ticks2 >= 1 && ticks2 <= ROW_TICKS2_MAX) {
         e->has_base2 = true;
-        e->base2 = against->base2;
-        e->ticks2 = against->ticks2;
-        e->moved = encoder_differing(against->base, against->base2, layout->packed_count);
+        e->base2 = job->base2;
+        e->ticks2 = ticks2;
+        e->moved = encoder_differing(job->base, job->base2, layout->packed_count) & ~job->hidden;
     }
     plan_moving(e);
     plan_mixed(e);
@@ -684,11 +685,14 @@ static void write_components(row_encoder* e) {
     }
 }
 
-static uint32_t encode_unpacked(const proto_layout* layout, const proto_packed_base* against,
-                                const uint32_t* row, uint8_t* bytes) {
+static uint32_t encode_unpacked(const proto_layout* layout, const proto_row_job* job,
+                                uint8_t* bytes) {
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
-    const proto_row_base base = proto_row_unpack_base(layout, against, &rows[1]);
-    proto_row_unpack(layout, row, rows[0]);
+    const proto_packed_base against = {job->base, job->base2, job->times->ticks,
+                                       job->times->ticks2};
+    const proto_row_base base = proto_row_unpack_base(layout, &against, &rows[1]);
+    BASE_ASSERT(job->hidden == 0);
+    proto_row_unpack(layout, job->row, rows[0]);
     size_t capacity = (layout->bits_max + 63) / 64 * 8;
     proto_bit_writer writer = proto_bit_writer_make(bytes, capacity);
     proto_row_write(layout, &base, rows[0], &writer, NULL);
@@ -699,12 +703,10 @@ static uint32_t encode_unpacked(const proto_layout* layout, const proto_packed_b
     return (uint32_t)writer.size_bits;
 }
 
-static BASE_NOINLINE uint32_t encode_any(const proto_layout* layout,
-                                         const proto_packed_base* against, const uint32_t* row,
+static BASE_NOINLINE uint32_t encode_any(const proto_layout* layout, const proto_row_job* job,
                                          uint8_t* bytes) {
     row_encoder e;
-    if (!begin_row(&e, layout, against, row, bytes))
-        return encode_unpacked(layout, against, row, bytes);
+    if (!begin_row(&e, layout, job, bytes)) return encode_unpacked(layout, job, bytes);
     write_head(&e);
     if (e.ticks > 0 && layout->plan.driven_words) follow_sources(&e);
     write_components(&e);
@@ -732,9 +734,7 @@ void proto_row_encode_many(const proto_layout* layout, const proto_row_job* jobs
             for (; i < end; i++)
                 bytes += (bits[i] + 63) / 64 * 8;
         }
-        const proto_packed_base against = {jobs[i].base, jobs[i].base2, jobs[i].times->ticks,
-                                           jobs[i].times->ticks2};
-        bits[i] = encode_any(layout, &against, jobs[i].row, bytes);
+        bits[i] = encode_any(layout, &jobs[i], bytes);
         bytes += (bits[i] + 63) / 64 * 8;
     }
 }

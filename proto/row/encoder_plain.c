@@ -378,6 +378,8 @@ uint32_t proto_encoder_plain(const proto_layout* layout, const proto_row_job* jo
     for (uint32_t i = 0; i < count; i++) {
         r.row = jobs[i].row;
         r.measure = &measures[i];
+        measures[i].moved &= ~(uint32_t)jobs[i].hidden;
+        measures[i].differ &= ~(uint32_t)jobs[i].hidden;
         bits[i] = encode_measured(&r, jobs[i].times);
         if (bits[i] == 0) return i;
         r.bytes += (bits[i] + 63) / 64 * 8;

@@ -402,6 +402,11 @@ void proto_row_read_packed(const proto_layout* layout, uint32_t component, const
         *packed++ = (uint32_t)quantise(&field->quant, bytes + field->offset_bytes);
 }
 
+uint64_t proto_row_words(const proto_layout* layout, uint32_t component) {
+    const proto_layout_part* part = &layout->plan.parts[component];
+    return part->is_driven || part->is_source ? 0 : part->words; // 0 without a plan
+}
+
 // ---- expected words ----
 
 // The expected row of packed bases (ROWS.md, "Expected words"): what proto_row_expect gives of each

@@ -115,8 +115,8 @@ static uint32_t encode_one(const proto_layout* layout, const proto_packed_base* 
     const proto_row_times times =
         proto_row_times_make(against->ticks, against->base2 ? against->ticks2 : 1);
     uint32_t bits;
-    proto_row_encode_many(layout, &(proto_row_job){row, against->base, against->base2, &times}, 1,
-                          bytes, &bits);
+    proto_row_encode_many(layout, &(proto_row_job){row, against->base, against->base2, &times, 0},
+                          1, bytes, &bits);
     return bits;
 }
 

@@ -173,7 +173,12 @@ typedef struct proto_row_job {
     const uint32_t *row, *base;
     const uint32_t* base2; ///< NULL: none
     const proto_row_times* times;
+    uint64_t hidden; ///< a bit per word (proto_row_words) that counts as the same in all three
 } proto_row_job;
+
+/// The words of a component for proto_row_job.hidden. @return 0: a copy must hide it, since others
+/// depend on its words, or there are too many.
+uint64_t proto_row_words(const proto_layout* layout, uint32_t component);
 
 /// Encode `count` packed rows, PROTO_ROW_JOBS_MAX at most: the bits are those of proto_row_write,
 /// and it is several times faster. Each begins at the multiple of 8 bytes after the one before; the

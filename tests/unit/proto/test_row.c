@@ -10,8 +10,8 @@ static uint32_t encode_one(const proto_layout* layout, const proto_packed_base* 
     const proto_row_times times =
         proto_row_times_make(against->ticks, against->base2 ? against->ticks2 : 1);
     uint32_t bits;
-    proto_row_encode_many(layout, &(proto_row_job){row, against->base, against->base2, &times}, 1,
-                          bytes, &bits);
+    proto_row_encode_many(layout, &(proto_row_job){row, against->base, against->base2, &times, 0},
+                          1, bytes, &bits);
     return bits;
 }
 
@@ -42,7 +42,23 @@ static void check_encoder(const proto_layout* layout, const proto_row_base* agai
     assert_true(are_all(encoded, layout->bits_max / 8 + 16, BYTES_MAX, 0xee));
 }
 
-// Several rows at once have the bits that each has alone.
+// A row and its bases with the same words where the job hides them.
+static void hide(const proto_layout* layout, const proto_row_job* job,
+                 uint32_t (*rows)[2 * WORDS_MAX + 1]) {
+    const uint32_t* of[] = {job->row, job->base, job->base2 ? job->base2 : job->base};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t w = 0; w < layout->packed_count; w++)
+            rows[i][w] = of[w < 64 && job->hidden >> w & 1 ? 1 : i][w];
+}
+
+static uint64_t pick_hidden(const proto_layout* layout, base_rng* rng) {
+    uint64_t hidden = 0;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        if (base_rng_chance(rng, 0.3)) hidden |= proto_row_words(layout, c);
+    return hidden;
+}
+
+// Several rows at once have the bits that each has alone, also with hidden words.
 static void check_many(const proto_layout* layout, uint64_t (*rows)[WORDS_MAX], base_rng* rng) {
     uint32_t packed[STEPS][2 * WORDS_MAX + 1], bits[PROTO_ROW_JOBS_MAX];
     proto_row_times times[PROTO_ROW_JOBS_MAX];
@@ -55,15 +71,18 @@ static void check_many(const proto_layout* layout, uint64_t (*rows)[WORDS_MAX], 
         uint32_t ticks = base_rng_below(rng, 40), ticks2 = 1 + base_rng_below(rng, 300);
         times[i] = proto_row_times_make(ticks, base_rng_chance(rng, 0.5) ? 1 : ticks2);
         jobs[i] = (proto_row_job){packed[base_rng_below(rng, STEPS)],
-                                  packed[base_rng_below(rng, STEPS)], NULL, &times[i]};
+                                  packed[base_rng_below(rng, STEPS)], NULL, &times[i], 0};
         if (base_rng_chance(rng, 0.8)) jobs[i].base2 = packed[base_rng_below(rng, STEPS)];
+        if (base_rng_chance(rng, 0.5)) jobs[i].hidden = pick_hidden(layout, rng);
     }
     proto_row_encode_many(layout, jobs, count, many, bits);
     const uint8_t* at = many;
     for (uint32_t i = 0; i < count; i++) {
-        const proto_packed_base base = {jobs[i].base, jobs[i].base2, times[i].ticks,
+        uint32_t shown[3][2 * WORDS_MAX + 1];
+        hide(layout, &jobs[i], shown);
+        const proto_packed_base base = {shown[1], jobs[i].base2 ? shown[2] : NULL, times[i].ticks,
                                         times[i].ticks2};
-        assert_int_equal(encode_one(layout, &base, jobs[i].row, one), bits[i]);
+        assert_int_equal(encode_one(layout, &base, shown[0], one), bits[i]);
         assert_memory_equal(one, at, (bits[i] + 63) / 64 * 8);
         at += (bits[i] + 63) / 64 * 8;
     }
