@@ -62,18 +62,26 @@ _Static_assert(NET_REPL_STATE_OVERDUE_TICKS == 1 << NET_REPL_STATE_PHASE_PLANES,
 
 typedef struct collector {
     const net_repl_state* repl;
-    net_snapshot_writer* writer;
     const uint64_t* held;
     bool is_lifecycle;
     bool is_far; // by phase alone
     uint32_t now;
-    uint32_t first; // slot where a collection begins
-    uint32_t all;   // slots that wait
-    uint32_t urgencies[URGENCIES];
-    uint32_t interval; // of what weighs 1, as a power of two
-    uint32_t count;    // of sets of equally urgent slots
+    uint32_t first;                     // slot where a collection begins
+    uint32_t all;                       // slots that wait
+    uint64_t weight;                    // the mean
+    uint32_t urgencies[URGENCIES], any; // any: a bit for each that has slots
+    uint32_t interval;                  // of what weighs 1, as a power of two
+    uint32_t collected;                 // 1 + the interval of what is collected; 0: nothing is
+    net_alike* alike;                   // sets of equally urgent slots
+    uint32_t count;
     uint32_t counts[LEVELS];
 } collector;
+
+// What waits for a packet.
+typedef struct ranking {
+    net_snapshot_writer* writer;
+    collector updates, lifecycle;
+} ranking;
 
 // floor(4 * log2(value)), value >= 1
 static inline uint32_t log2_quarters(uint32_t value) {
@@ -105,7 +113,7 @@ static inline uint64_t find_alike(const net_repl_state* repl, uint32_t w, uint64
 
 static inline void add_candidate(collector* c, uint32_t w, uint64_t slots, uint32_t level) {
     if (!slots) return;
-    c->writer->alike[c->count++] = (net_alike){slots, w, level};
+    c->alike[c->count++] = (net_alike){slots, w, level};
     c->counts[level] += net_word_count(slots);
 }
 
@@ -203,30 +211,29 @@ static void collect_word(collector* c, uint32_t w, uint64_t left) {
         split_word(c, w, left, phases);
 }
 
-// Count what waits by urgency. @return the mean weight.
-static uint64_t count_urgencies(collector* c) {
+// Count what waits by urgency.
+static void count_urgencies(collector* c) {
     uint64_t sum = 0, alike;
     uint32_t urgency;
-    c->all = 0;
-    memset(c->urgencies, 0, sizeof c->urgencies);
     for (uint32_t w = 0; w < net_repl_state_words(c->repl); w++) {
         for (uint64_t left = waiting(c, w); left; left &= ~alike) {
             alike = find_alike(c->repl, w, left, &urgency);
             uint32_t count = net_word_count(alike);
             c->urgencies[urgency] += count;
+            c->any |= 1u << urgency;
             c->all += count;
             sum += (uint64_t)count << urgency;
         }
     }
-    return c->all ? sum / c->all : 0;
+    c->weight = c->all ? sum / c->all : 0;
 }
 
 // Find the shortest interval at which the records that are due in a tick should fit.
 static void find_interval(collector* c, uint64_t need, uint64_t each) {
     for (c->interval = 0; c->interval < URGENCIES + NET_REPL_STATE_PHASE_PLANES; c->interval++) {
         uint64_t due = 0; // in 1/64
-        for (uint32_t i = 0; i < URGENCIES; i++) {
-            uint32_t interval = c->interval > i ? c->interval - i : 0;
+        for (uint32_t left = c->any; left; left &= left - 1) {
+            uint32_t i = base_bit_lowest(left), interval = c->interval > i ? c->interval - i : 0;
             due += (uint64_t)c->urgencies[i] << 6 >> (interval < 6 ? interval : 6);
         }
         if (due * each <= need << 6) break;
@@ -241,6 +248,8 @@ static uint64_t collected(const collector* c, uint32_t w, bool is_end) {
 
 static void collect_words(collector* c) {
     uint32_t words = net_repl_state_words(c->repl);
+    if (c->collected == c->interval + 1) return;
+    c->collected = c->interval + 1;
     memset(c->counts, 0, sizeof c->counts);
     c->count = 0;
     for (uint32_t i = 0, w = c->first >> 6; i <= words; i++) {
@@ -269,7 +278,7 @@ static uint32_t collect(collector* c, uint64_t need, uint64_t each, uint32_t* in
     }
     uint32_t limit = sum > need / each + 1 ? (uint32_t)(need / each) + 1 : sum;
     for (uint32_t i = 0; i < c->count; i++) {
-        const net_alike* alike = &c->writer->alike[i];
+        const net_alike* alike = &c->alike[i];
         uint32_t* at = &places[alike->level];
         if (alike->level < lowest || *at >= limit) continue;
         *at = list_bits(into, *at, alike->word, alike->slots);
@@ -290,31 +299,49 @@ static void move_overdue(const collector* c, uint32_t* ranked, uint32_t count, u
     memcpy(ranked + overdue, scratch, count * sizeof *ranked);
 }
 
-void net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits) {
+static void begin_ranking(ranking* self, const net_repl_state* repl, const uint64_t* held) {
     net_snapshot_writer* writer = &repl->replicator->lanes[repl->lane].writer;
-    uint32_t all = repl->pending_count;
+    const uint32_t all = repl->pending_count;
     BASE_ARRAY_RESERVE(writer->allocator, writer->ranked, writer->ranked_capacity, 2 * all);
     BASE_ARRAY_RESERVE(writer->allocator, writer->alike, writer->alike_capacity, all);
-    uint64_t need = bits * 16 + bits * 16 / SLACK_SHARE + SLACK_BITS;
-    collector c = {.repl = repl, .writer = writer, .held = held, .now = net_repl_state_now(repl)};
+    collector c = {.repl = repl, .held = held, .now = net_repl_state_now(repl)};
     c.first = (uint32_t)((uint64_t)(c.now * TURN) * repl->slot_end >> 32);
-    collector lifecycle = c;
-    lifecycle.is_lifecycle = true;
-    uint64_t weight = count_urgencies(&c), updates = (uint64_t)c.all * repl->update_bits;
-    uint64_t share = 2 * count_urgencies(&lifecycle) < weight ? need / 4 : need / 4 * 3;
+    self->writer = writer;
+    self->lifecycle = self->updates = c;
+    self->lifecycle.is_lifecycle = true;
+    count_urgencies(&self->updates);
+    count_urgencies(&self->lifecycle);
+    self->updates.alike = writer->alike;
+    self->lifecycle.alike = writer->alike + self->updates.all;
+}
+
+// List the slots, most urgent first: enough for `bits`, or all.
+static void rank(ranking* self, uint64_t bits) {
+    net_snapshot_writer* writer = self->writer;
+    collector *c = &self->updates, *lifecycle = &self->lifecycle;
+    const net_repl_state* repl = c->repl;
+    uint64_t need = bits * 16 + bits * 16 / SLACK_SHARE + SLACK_BITS;
+    uint64_t updates = (uint64_t)c->all * repl->update_bits;
+    uint64_t share = 2 * lifecycle->weight < c->weight ? need / 4 : need / 4 * 3;
     if (updates < need - share) share = need - updates;
     // Destroys are short. Counting with them makes a list of creates too long, never too short.
     const uint32_t destroy_bits = 16 * NET_REPL_STATE_DESTROY_BITS;
     uint64_t each = repl->create_bits < destroy_bits ? repl->create_bits : destroy_bits;
-    uint32_t found = collect(&lifecycle, share, each, writer->ranked), count = 0;
+    uint32_t found = collect(lifecycle, share, each, writer->ranked), count = 0;
     uint64_t spent = 0;
     for (; count < found && spent < share; count++)
         spent += net_set_has(repl, NET_SET_GOING, writer->ranked[count]) ? destroy_bits
                                                                          : repl->create_bits;
-    find_interval(&c, need - spent, repl->update_bits);
-    found = collect(&c, need - spent, repl->update_bits, writer->ranked + count);
+    find_interval(c, need - spent, repl->update_bits);
+    found = collect(c, need - spent, repl->update_bits, writer->ranked + count);
     writer->ranked_count = count + found;
-    if (c.now & 1) move_overdue(&c, writer->ranked, count, found);
+    if (c->now & 1) move_overdue(c, writer->ranked, count, found);
+}
+
+void net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits) {
+    ranking all;
+    begin_ranking(&all, repl, held);
+    rank(&all, bits);
 }
 
 // ---- filling ----
@@ -336,7 +363,8 @@ typedef struct filler {
     net_snapshot_writer* writer;
     uint64_t *held, *chosen;
     uint32_t words;
-    bool is_split; // groups may be split: one alone is too large for a packet
+    ranking* ranking; // NULL: all that waits should fit
+    bool is_split;    // groups may be split: one alone is too large for a packet
 } filler;
 
 // ---- what may be sent ----
@@ -497,7 +525,7 @@ static void trim(filler* f, uint64_t limit) {
 
 static void order(filler* f, uint64_t bits) {
     net_snapshot_writer_reserve(f->writer, f->repl->slot_end, f->repl->pending_count);
-    net_repl_state_order(f->repl, f->held, bits);
+    rank(f->ranking, bits);
 }
 
 // Compose some of the ranked slots, and what must go with them.
@@ -569,6 +597,8 @@ static void fill(filler* f, net_repl_state_room room) {
         compose(f);
         if (f->writer->bits <= limit) return;
     }
+    ranking all;
+    begin_ranking(f->ranking = &all, repl, f->held);
     take_urgent(f, limit);
     if (f->writer->bits == 0) take_one(f, room);
     if (f->writer->bits == 0) take_any(f, limit);
