@@ -224,48 +224,40 @@ static bool may_name(const net_history_entity* entity, const net_encoded_row_key
     return (classes & ~(uint32_t)key->classes) == 0 || age < entity->keep_ticks;
 }
 
-// The row of an age. `scratch`: for a copy of it that hides; NULL: none.
-static inline const uint32_t* row_of(const net_encoded_rows* encoded_rows,
-                                     const net_history_entity* entity, uint32_t age,
-                                     uint32_t classes, uint32_t* scratch) {
-    ecs_tick now = encoded_rows->tick;
-    if (!scratch || (entity->row_template->class_mask & ~classes) == 0) {
-        const uint32_t* row = net_history_recent(entity, now, age);
-        if (row) return row;
-    }
-    return net_history_row(entity, now, now - age, classes, scratch);
-}
-
-// Does a key hide the same of all rows?
-static inline bool hides_alike(const net_encoded_row_key* key) {
-    return (key->age == 0 || key->base_classes == key->classes) &&
-           (key->d == 0 || key->base2_classes == key->classes) &&
-           !net_fault_is_planted(NET_FAULT_LEAK_HIDDEN);
-}
-
-// Find the rows that a key names: all of a job but its times. `hidden`: its words; 0: copies hide
-// them. An age that was computed modulo 2^32 is small.
+// Find the rows that a key names: all of a job but its times. `hidden`: words that its classes do
+// not have; 0: copies hide them. An age that was computed modulo 2^32 is small.
 static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
                                         const net_encoded_row_key* key,
                                         const net_history_entity* entity, uint64_t hidden,
                                         proto_row_job* job) {
-    uint32_t* scratch[3];
-    for (uint32_t i = 0; i < BASE_COUNT(scratch); i++)
-        scratch[i] = hidden ? NULL : encoded_rows->rows[i];
-    *job = (proto_row_job){.row = row_of(encoded_rows, entity, 0, key->classes, scratch[0]),
-                           .base = entity->row_template->packed_defaults,
-                           .hidden = hidden};
+    const ecs_tick now = encoded_rows->tick;
+    const uint32_t mask = entity->row_template->class_mask, age2 = key->age + key->d;
+    const bool is_alike = (key->age == 0 || key->base_classes == key->classes) &&
+                          (key->d == 0 || key->base2_classes == key->classes) &&
+                          !net_fault_is_planted(NET_FAULT_LEAK_HIDDEN);
+    if (!is_alike) hidden = 0;
+    const bool is_whole = hidden || (is_alike && (mask & ~(uint32_t)key->classes) == 0);
+    // Ticks of rows rise: when the oldest one is as many rows as ticks behind, so are all.
+    const bool is_dense =
+        is_whole && entity->change_tick == now && net_history_recent(entity, now, age2);
+    uint32_t(*copies)[BASE_COUNT(encoded_rows->rows[0])] = is_whole ? NULL : encoded_rows->rows;
+    *job = (proto_row_job){.base = entity->row_template->packed_defaults, .hidden = hidden};
+    job->row = is_whole ? net_history_newest(entity)
+                        : net_history_row(entity, now, now, key->classes, copies[0]);
     BASE_ASSERT(job->row);
     if (key->age == 0) return NET_ENCODED_ROW_OK;
     if (!may_name(entity, key, key->age, key->base_classes)) return NET_ENCODED_ROW_NO_BASE;
-    job->base = row_of(encoded_rows, entity, key->age, key->base_classes, scratch[1]);
+    job->base = is_dense ? net_history_back(entity, key->age)
+                         : net_history_row(entity, now, now - key->age, key->base_classes,
+                                           copies ? copies[1] : NULL);
     if (!job->base) return NET_ENCODED_ROW_NO_BASE;
     if (key->d == 0) return NET_ENCODED_ROW_OK;
-    uint32_t age2 = key->age + key->d;
     if (!may_name(entity, key, age2, key->base2_classes)) return NET_ENCODED_ROW_NO_BASE2;
     if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo)
         return NET_ENCODED_ROW_NO_BASE2;
-    job->base2 = row_of(encoded_rows, entity, age2, key->base2_classes, scratch[2]);
+    job->base2 = is_dense ? net_history_back(entity, age2)
+                          : net_history_row(entity, now, now - age2, key->base2_classes,
+                                            copies ? copies[2] : NULL);
     if (!job->base2) return NET_ENCODED_ROW_NO_BASE2;
     if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) job->base2 = job->row;
     return NET_ENCODED_ROW_OK;
@@ -369,8 +361,7 @@ static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* 
             batch.hidden = net_row_hidden(entity->row_template, key->classes);
         }
         proto_row_job job;
-        wish->result =
-            find_rows(encoded_rows, key, entity, hides_alike(key) ? batch.hidden : 0, &job);
+        wish->result = find_rows(encoded_rows, key, entity, batch.hidden, &job);
         if (wish->result != NET_ENCODED_ROW_OK) continue;
         add_to_batch(encoded_rows, &batch, wish, &job);
         if (is_copied(encoded_rows, &job)) encode_batch(encoded_rows, &batch);

@@ -654,12 +654,6 @@ void net_history_step(net_history* history, const ecs_world* world, ecs_tick tic
     if (NET_VALIDATE_ON) net_history_validate(history);
 }
 
-const net_history_entity* net_history_find(const net_history* history, uint32_t index) {
-    if (index >= history->capacity) return NULL;
-    const net_history_entity* entity = &history->entities[index];
-    return entity->handle != ECS_ENTITY_NONE ? entity : NULL;
-}
-
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
                       uint32_t d, bool is_known) {
     if (index >= history->capacity) return;

@@ -86,7 +86,12 @@ net_history* net_history_create(const base_allocator* allocator, net_rows* rows,
 /// rising ticks (asserted). The first call reads the whole world.
 void net_history_step(net_history* history, const ecs_world* world, ecs_tick tick);
 /// The entity at an index; NULL when there is no replicated one. Borrowed until the next step.
-const net_history_entity* net_history_find(const net_history* history, uint32_t index);
+static inline const net_history_entity* net_history_find(const net_history* history,
+                                                         uint32_t index) {
+    if (index >= history->capacity) return NULL;
+    const net_history_entity* entity = &history->entities[index];
+    return entity->handle != ECS_ENTITY_NONE ? entity : NULL;
+}
 /// Prefetch what encoding a row reads: the rows of `tick`, of `age` ticks before and of `age` + `d`
 /// ticks before. Call it for many entities, then again with `is_known`: the first time the entity
 /// is prefetched, then its rows.
