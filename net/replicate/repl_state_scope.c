@@ -451,22 +451,17 @@ static void renew(net_repl_state* repl, uint32_t slot) {
 // Of the touched slots of a word: those with a change that the client sees.
 static void mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
     const net_replicator* replicator = repl->replicator;
-    if (replicator->has_hidden && !net_fault_is_planted(NET_FAULT_LEAK_TIMING)) {
-        for (uint64_t bits = touched; bits; bits &= bits - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(bits);
-            uint32_t index = repl->indices[slot];
-            if (base_bitset_has(&replicator->hidden, index) &&
-                !(replicator->hidden_classes[index] & repl->classes[slot]))
-                touched &= ~(bits & (0 - bits));
-        }
-    }
-    if (replicator->has_lives) {
-        for (uint64_t bits = touched; bits; bits &= bits - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(bits);
-            if (!base_bitset_has(&replicator->lives, repl->indices[slot])) continue;
-            touched &= ~(bits & (0 - bits));
-            renew(repl, slot);
-        }
+    const bool is_usual = !replicator->has_hidden && !replicator->has_lives;
+    for (uint64_t bits = is_usual ? 0 : touched; bits; bits &= bits - 1) {
+        const uint32_t slot = w * 64 + base_bit_lowest(bits), index = repl->indices[slot];
+        const uint64_t of = UINT64_C(1) << (index & 63);
+        const bool lives = replicator->lives.words[index >> 6] & of;
+        if (!lives && (!(replicator->hidden.words[index >> 6] & of) ||
+                       (replicator->hidden_classes[index] & repl->classes[slot]) ||
+                       net_fault_is_planted(NET_FAULT_LEAK_TIMING)))
+            continue;
+        touched &= ~(bits & (0 - bits));
+        if (lives) renew(repl, slot);
     }
     if (touched) mark_changed(repl, w, touched);
 }

@@ -58,11 +58,6 @@ void base_bitset_remove(base_bitset* set, uint32_t bit) {
     set->words[bit / WORD_BITS] &= ~(UINT64_C(1) << (bit % WORD_BITS));
 }
 
-bool base_bitset_has(const base_bitset* set, uint32_t bit) {
-    return bit / WORD_BITS < set->word_count &&
-           (set->words[bit / WORD_BITS] >> (bit % WORD_BITS) & 1);
-}
-
 uint32_t base_bitset_next(const base_bitset* set, uint32_t from) {
     uint64_t allowed = ~UINT64_C(0) << (from % WORD_BITS);
     for (uint32_t i = from / WORD_BITS; i < set->word_count; i++) {

@@ -28,7 +28,9 @@ uint32_t base_bitset_count(const base_bitset* set);
 /// remove and has accept every number.
 void base_bitset_add(base_bitset* set, uint32_t bit);
 void base_bitset_remove(base_bitset* set, uint32_t bit);
-bool base_bitset_has(const base_bitset* set, uint32_t bit);
+static inline bool base_bitset_has(const base_bitset* set, uint32_t bit) {
+    return bit / 64 < set->word_count && (set->words[bit / 64] >> (bit % 64) & 1);
+}
 /// First set bit at or after `from`; UINT32_MAX when there is none.
 uint32_t base_bitset_next(const base_bitset* set, uint32_t from);
 
