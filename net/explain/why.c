@@ -256,11 +256,11 @@ static decision decide_one(const net_interest* interest, const ecs_world* world,
     return decided;
 }
 
-static void ask(const net_interest* interest, const ecs_world* world,
-                const net_interest_client* client, ecs_entity entity, decision* decided) {
+static void ask(const net_interest* interest, const net_interest_client* client, ecs_entity entity,
+                decision* decided) {
     if (!decided->is_asked || !net_interest_is_asking(interest)) return;
-    net_interest_verdict verdict =
-        net_interest_ask(interest, world, client, ecs_entity_index(entity), entity);
+    const net_interest_question question = net_interest_question_of(interest, client, entity);
+    net_interest_verdict verdict = net_interest_ask(interest, &question);
     if (verdict.relevance == NET_RELEVANT_ALWAYS) decided->is_in = true;
     if (verdict.relevance == NET_RELEVANT_NEVER) decided->is_in = decided->is_asked = false;
 }
@@ -314,7 +314,7 @@ static decision decide_with(const net_interest* interest, const ecs_world* world
             all.is_asked = all.is_asked || decided.is_asked;
             if (pass == 0) continue;
             decided.is_asked = all.is_asked;
-            ask(interest, world, client, other, &decided);
+            ask(interest, client, other, &decided);
             all.is_in = all.is_in || decided.is_in;
         }
     }
@@ -322,13 +322,13 @@ static decision decide_with(const net_interest* interest, const ecs_world* world
 }
 
 // The game is asked about entities that are near, and about all that travel with one of them.
-static net_rule_answer answer_relevance(const net_interest* interest, const ecs_world* world,
+static net_rule_answer answer_relevance(const net_interest* interest,
                                         const net_interest_client* client, bool is_asked,
                                         const net_explanation* out) {
     if (!net_interest_is_asking(interest)) return NET_RULE_UNUSED;
     if (!is_asked) return NET_RULE_SILENT;
-    const net_interest_verdict verdict =
-        net_interest_ask(interest, world, client, ecs_entity_index(out->entity), out->entity);
+    const net_interest_question question = net_interest_question_of(interest, client, out->entity);
+    const net_interest_verdict verdict = net_interest_ask(interest, &question);
     return verdict.relevance == NET_RELEVANT_ALWAYS  ? NET_RULE_SHOWS
            : verdict.relevance == NET_RELEVANT_NEVER ? NET_RULE_HIDES
                                                      : NET_RULE_SILENT;
@@ -405,7 +405,7 @@ void net_interest_explain(const net_interest* interest, const ecs_world* world,
     const decision others =
         decide_with(interest, world, &client, facts.together, own.is_asked, out);
     answers[NET_RULE_TOGETHER] = answer_if(facts.together != 0, others.is_in);
-    answers[NET_RULE_RELEVANCE] = answer_relevance(interest, world, &client, others.is_asked, out);
+    answers[NET_RULE_RELEVANCE] = answer_relevance(interest, &client, others.is_asked, out);
     out->rule = find_rule(answers);
     if ((answers[out->rule] == NET_RULE_SHOWS) != out->is_in_scope)
         out->turn_ticks = turn_ticks(interest, found);

@@ -275,9 +275,11 @@ void net_interest_gather(const net_interest* interest, net_interest_scratch* scr
 void net_interest_gather_together(const net_interest* interest, net_interest_scratch* scratch);
 /// Put into `observers` each client that sees an entity by itself, with `factor` times its radius.
 void net_interest_find_observers(net_interest* interest, uint32_t index, float factor);
-/// Ask the module's callbacks about one entity and one client.
-net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
-                                      const net_interest_client* client, uint32_t index,
-                                      ecs_entity entity);
+/// A question to the module's callbacks about a client and an entity.
+net_interest_question net_interest_question_of(const net_interest* interest,
+                                               const net_interest_client* client,
+                                               ecs_entity entity);
+net_interest_verdict net_interest_ask(const net_interest* interest,
+                                      const net_interest_question* question);
 
 // interest_manager.c

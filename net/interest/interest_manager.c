@@ -338,10 +338,10 @@ static void ask_client(net_interest* interest, uint32_t slot) {
     client->answer_count = scratch->inside_count;
     BASE_ARRAY_RESERVE(interest->config.allocator, interest->verdicts, interest->verdict_capacity,
                        interest->verdict_count + scratch->inside_count);
+    net_interest_question question = net_interest_question_of(interest, client, ECS_ENTITY_NONE);
     for (uint32_t i = 0; i < scratch->inside_count; i++) {
-        uint32_t index = scratch->inside[i];
-        interest->verdicts[interest->verdict_count++] = net_interest_ask(
-            interest, interest->config.world, client, index, interest->places[index].handle);
+        question.entity = interest->places[scratch->inside[i]].handle;
+        interest->verdicts[interest->verdict_count++] = net_interest_ask(interest, &question);
     }
 }
 
@@ -361,8 +361,9 @@ static void ask_about_spawned(net_interest* interest, uint32_t index) {
     uint32_t at = base_bitset_next(&interest->observers, 0);
     for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1)) {
         const net_interest_client* client = &interest->clients[interest->order[at].slot];
-        net_interest_verdict verdict =
-            net_interest_ask(interest, interest->config.world, client, index, place->handle);
+        const net_interest_question question =
+            net_interest_question_of(interest, client, place->handle);
+        net_interest_verdict verdict = net_interest_ask(interest, &question);
         bool is_in = net_interest_is_far_in(client, place->handle, &place->facts) ||
                      net_interest_is_near(client, &place->facts, position, client->radius) ||
                      verdict.relevance == NET_RELEVANT_ALWAYS;

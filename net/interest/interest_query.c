@@ -293,7 +293,7 @@ net_interest_client* net_interest_find(const net_interest* interest, uint32_t cl
 
 void net_interest_mark_begin(net_interest_scratch* scratch) {
     for (uint32_t i = 0; i < scratch->inside_count; i++)
-        base_bitset_remove(&scratch->found, scratch->inside[i]);
+        scratch->found.words[scratch->inside[i] >> 6] = 0;
     scratch->inside_count = 0;
     if (++scratch->stamp > 0) return;
     if (scratch->marks) memset(scratch->marks, 0, scratch->mark_capacity * sizeof *scratch->marks);
@@ -420,29 +420,35 @@ void net_interest_find_observers(net_interest* interest, uint32_t index, float f
 
 // ---- the answer of the module ----
 
-net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
-                                      const net_interest_client* client, uint32_t index,
-                                      ecs_entity entity) {
-    const net_bound_rules* rules = &interest->rules;
-    const net_interest_question question = {
-        .size_bytes = sizeof question,
-        .world = (ecs_world*)(uintptr_t)world,
+net_interest_question net_interest_question_of(const net_interest* interest,
+                                               const net_interest_client* client,
+                                               ecs_entity entity) {
+    ecs_world* world = interest->config.world;
+    return (net_interest_question){
+        .size_bytes = sizeof(net_interest_question),
+        .world = world,
         .context = interest->config.context,
         .client = client->who,
         .player = ecs_is_alive(world, client->player) ? client->player : ECS_ENTITY_NONE,
         .entity = entity,
     };
-    net_interest_verdict verdict = {.index = index, .relevance = NET_RELEVANT_BY_RULES};
+}
+
+net_interest_verdict net_interest_ask(const net_interest* interest,
+                                      const net_interest_question* question) {
+    const net_bound_rules* rules = &interest->rules;
+    net_interest_verdict verdict = {.index = ecs_entity_index(question->entity),
+                                    .relevance = NET_RELEVANT_BY_RULES};
     // The game knows players only: nothing is shown to a spectator that follows none.
-    if (client->who >= NET_SPECTATOR_FIRST) {
+    if (question->client >= NET_SPECTATOR_FIRST) {
         if (net_interest_is_asking(interest)) verdict.relevance = NET_RELEVANT_NEVER;
         return verdict;
     }
     ecs_running_call("relevance");
-    if (rules->relevance) verdict.relevance = (uint8_t)rules->relevance(&question);
+    if (rules->relevance) verdict.relevance = (uint8_t)rules->relevance(question);
     ecs_running_call("classes");
     if (rules->classes && verdict.relevance != NET_RELEVANT_NEVER)
-        verdict.classes = (uint16_t)rules->classes(&question);
+        verdict.classes = (uint16_t)rules->classes(question);
     ecs_running_call(NULL);
     return verdict;
 }

@@ -19,9 +19,8 @@ static inline uint32_t scope_explained(const net_interest* interest, const ecs_w
     if (why.answers[NET_RULE_PLAYER] == NET_RULE_SHOWS || why.owner == why.looks_as)
         classes |= 1u << NET_CLASS_OWNER;
     if (why.team != 0 && why.team == why.client_team) classes |= 1u << NET_CLASS_TEAM;
-    if (net_interest_is_asking(interest))
-        classes |= net_interest_ask(interest, world, net_interest_find(interest, client),
-                                    ecs_entity_index(entity), entity)
-                       .classes;
+    const net_interest_question question =
+        net_interest_question_of(interest, net_interest_find(interest, client), entity);
+    if (net_interest_is_asking(interest)) classes |= net_interest_ask(interest, &question).classes;
     return classes & (entry->class_mask | entry->varsize_mask | 1u << NET_CLASS_PUBLIC);
 }
