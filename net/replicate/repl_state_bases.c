@@ -437,21 +437,21 @@ static inline bool reach(const composer* c, acked_list* acked, uint32_t at) {
     return at < acked->count;
 }
 
-// Take the slots of a base from `left`. @return how many they are.
+// Take the slots of a base from `left`. *any: the others. @return how many they are.
 static uint32_t take_group(const composer* c, const uint64_t* carried, uint64_t* left,
                            uint64_t* slots, uint64_t* any) {
-    uint64_t has = 0, others = 0;
-    for (uint32_t w = 0; w < c->words; w++) {
-        has |= left[w] & carried[w];
-        others |= left[w] & ~carried[w];
-    }
-    *any = others;
-    if (!has) return 0;
-    uint32_t count = 0;
+    uint32_t count = 0, first = 0;
+    while (first + 1 < c->words &&
+           !((left[first] & carried[first]) | (left[first + 1] & carried[first + 1])))
+        first += 2;
+    const bool is_last = first + 1 == c->words;
+    if (first == c->words || (is_last && !(left[first] & carried[first])))
+        return 0; // as most packets, where entities seldom change
+    *any = 0;
     for (uint32_t w = 0; w < c->words; w++) {
         uint64_t of = left[w] & carried[w];
         slots[w] = of;
-        left[w] &= ~of;
+        *any |= left[w] &= ~of;
         if (of) count += net_word_count(of);
     }
     return count;
@@ -471,8 +471,10 @@ static void find_seconds(const composer* c, acked_list* acked, base_group* group
 static void add_by_packet(composer* c, uint64_t* left) {
     acked_list acked;
     begin_acked(c->repl, &acked);
-    uint64_t *slots = lane_set(c, NET_LANE_RUN), any = 1;
+    uint64_t *slots = lane_set(c, NET_LANE_RUN), any = 0;
     base_group group;
+    for (uint32_t w = 0; w < c->words; w++)
+        any |= left[w];
     for (uint32_t at = 0; any && reach(c, &acked, at); at++) {
         group.base = &acked.packets[at];
         if (c->now - group.base->tick > NET_BASE_AGE_MAX) break;

@@ -493,7 +493,8 @@ uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, c
 
 void net_repl_state_pull(net_repl_state* repl) {
     const net_replicator* replicator = repl->replicator;
-    uint32_t words = net_repl_state_words(repl);
+    uint32_t words = net_repl_state_words(repl), word = 0;
+    uint64_t touched = 0; // slots of this word
     if (repl->reclass_count > 0) drop_old_reclasses(repl);
     if (!replicator->has_touched) {
         // Nothing happened: the world is idle.
@@ -502,8 +503,14 @@ void net_repl_state_pull(net_repl_state* repl) {
             uint32_t index = ecs_entity_index(replicator->events[i].handle);
             uint32_t slot = net_repl_state_find_slot(repl, index);
             if (slot == UINT32_MAX || repl->members[slot].index == 0) continue;
-            mark_touched(repl, slot >> 6, UINT64_C(1) << (slot & 63));
+            if (touched && slot >> 6 != word) {
+                mark_touched(repl, word, touched);
+                touched = 0;
+            }
+            word = slot >> 6;
+            touched |= UINT64_C(1) << (slot & 63);
         }
+        if (touched) mark_touched(repl, word, touched);
     } else {
         for (uint32_t w = 0; w < words; w++) {
             uint64_t bits = find_marked(repl, w, replicator->touched);
