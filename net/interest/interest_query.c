@@ -366,10 +366,6 @@ void net_interest_gather_together(const net_interest* interest, net_interest_scr
 
 // ---- clients that see an entity ----
 
-static void add_observer(net_interest* interest, const net_interest_client* client) {
-    base_bitset_add(&interest->observers, client->order);
-}
-
 static void find_near(net_interest* interest, uint32_t index, float factor) {
     const net_interest_grid* grid = &interest->viewpoints;
     const net_interest_facts* facts = &interest->places[index].facts;
@@ -383,13 +379,13 @@ static void find_near(net_interest* interest, uint32_t index, float factor) {
                 const net_interest_client* client =
                     &interest->clients[grid->blocks[b].nears[i].thing - 1];
                 if (net_interest_is_near(client, facts, position, client->radius * factor))
-                    add_observer(interest, client);
+                    base_bitset_add(&interest->observers, client->order);
             }
         }
     for (uint32_t i = 0; i < interest->wide_count; i++) {
         const net_interest_client* client = &interest->clients[interest->wide[i]];
         if (net_interest_is_near(client, facts, position, client->radius * factor))
-            add_observer(interest, client);
+            base_bitset_add(&interest->observers, client->order);
     }
 }
 
@@ -406,13 +402,13 @@ void net_interest_find_observers(net_interest* interest, uint32_t index, float f
     if (facts->has_position) find_near(interest, index, factor);
     const net_interest_client* owner =
         facts->owner ? net_interest_find(interest, facts->owner) : NULL;
-    if (owner) add_observer(interest, owner);
+    if (owner) base_bitset_add(&interest->observers, owner->order);
     for (uint32_t i = 0; interest->follower_count && facts->owner && i < interest->order_count; i++)
         if (interest->clients[interest->order[i].slot].who == facts->owner)
             base_bitset_add(&interest->observers, i);
     for (uint32_t slot, cursor = 0;
          (slot = base_table_next(&interest->players, place->handle, &cursor)) != BASE_TABLE_NONE;)
-        add_observer(interest, &interest->clients[slot]);
+        base_bitset_add(&interest->observers, interest->clients[slot].order);
     for (uint32_t i = 0; facts->groups && i < interest->order_count; i++)
         if (interest->clients[interest->order[i].slot].groups & facts->groups)
             base_bitset_add(&interest->observers, i);

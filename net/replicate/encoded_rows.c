@@ -137,15 +137,15 @@ static uint32_t cell_key(net_encoded_rows* encoded_rows, const net_encoded_row_k
 
 // ---- the table ----
 
-static const net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows,
-                                               const net_encoded_row_key* key) {
+// @return the cell; 0: there is none.
+static uint64_t find_place(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
     const uint64_t low = net_encoded_row_key_low(key), high = net_encoded_row_trio(key);
     uint32_t cursor = 0, at;
     while ((at = base_table_next(&encoded_rows->table, base_hash64_mix(low, high), &cursor)) !=
            BASE_TABLE_NONE)
         if (encoded_rows->places[at].low == low && encoded_rows->places[at].high == high)
-            return &encoded_rows->places[at];
-    return NULL;
+            return encoded_rows->places[at].cell;
+    return 0;
 }
 
 static void put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
@@ -158,23 +158,6 @@ static void put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key*
                                          cell};
     base_table_add(&encoded_rows->table, base_hash64_mix(place.low, place.high), at);
     encoded_rows->places[encoded_rows->place_count++] = place;
-}
-
-// Find a row. `wanted`: CELL_NONE when no kind of rows has its number.
-static bool find_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                       uint32_t wanted, uint64_t* cell) {
-    BASE_ASSERT(key->index < encoded_rows->home_count);
-    const net_encoded_row_kind* kind =
-        wanted != CELL_NONE ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
-    if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
-        const uint64_t* home = net_encoded_rows_home(encoded_rows, key->index);
-        *cell = home[0] == encoded_rows->stamp ? home[kind->cell] : 0;
-        return *cell != 0;
-    }
-    const net_encoded_row_place* place =
-        encoded_rows->place_count > 0 ? find_place(encoded_rows, key) : NULL;
-    if (place) *cell = place->cell;
-    return place != NULL;
 }
 
 // The home of an index in this tick.
@@ -341,7 +324,7 @@ static bool is_copied(const net_encoded_rows* encoded_rows, const proto_row_job*
     return job->row == rows[0] || job->base == rows[1] || job->base2 == rows[2];
 }
 
-// Encode the rows of keys that all differ; sets what became of each. They are in no home afterwards.
+// Encode the rows of keys that all differ; sets what became of each. They are in no home then.
 static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
                           uint32_t count) {
     wish_batch batch;
@@ -382,10 +365,19 @@ void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_
 bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
                                   const net_encoded_row_key* key, uint64_t* cell) {
     if (encoded_rows->is_solo) return false;
+    BASE_ASSERT(key->index < encoded_rows->home_count);
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
-    bool is_found = find_entry(encoded_rows, key, wanted, cell);
-    encoded_rows->shared += is_found;
-    return is_found;
+    const net_encoded_row_kind* kind =
+        wanted != CELL_NONE ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
+    *cell = 0;
+    if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
+        const uint64_t* home = net_encoded_rows_home(encoded_rows, key->index);
+        if (home[0] == encoded_rows->stamp) *cell = home[kind->cell];
+    } else if (encoded_rows->place_count > 0) {
+        *cell = find_place(encoded_rows, key);
+    }
+    encoded_rows->shared += *cell != 0;
+    return *cell != 0;
 }
 
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,

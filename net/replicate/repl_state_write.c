@@ -523,11 +523,6 @@ static void trim(filler* f, uint64_t limit) {
     }
 }
 
-static void order(filler* f, uint64_t bits) {
-    net_snapshot_writer_reserve(f->writer, f->repl->slot_end, f->repl->pending_count);
-    rank(f->ranking, bits);
-}
-
 // Compose some of the ranked slots, and what must go with them.
 static void compose_ranked(filler* f, uint32_t first, uint32_t count) {
     f->writer->bits = 0;
@@ -535,24 +530,17 @@ static void compose_ranked(filler* f, uint32_t first, uint32_t count) {
     if (f->writer->order_count > 0) compose(f);
 }
 
-static uint32_t count_waiting(const filler* f) {
-    const uint64_t* pending = net_set(f->repl, NET_SET_PENDING);
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < f->words; w++)
-        count += net_word_count(pending[w] & ~f->held[w]);
-    return count;
-}
-
 // The most urgent ones that fit. Typical sizes say how many to compose; when they were wrong and
 // much room is left, more are composed.
 static void take_urgent(filler* f, uint64_t limit) {
     const net_snapshot_writer* writer = f->writer;
+    const uint32_t all = f->ranking->updates.all + f->ranking->lifecycle.all;
     uint64_t want = limit;
     for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
-        order(f, want);
+        rank(f->ranking, want);
         compose_ranked(f, 0, writer->ranked_count);
         if (writer->bits == 0 || writer->bits + ROOM_LEFT_BITS + limit / 64 >= limit ||
-            writer->ranked_count >= count_waiting(f))
+            writer->ranked_count >= all)
             break;
         want = want * limit / writer->bits + ROOM_LEFT_BITS;
     }
@@ -572,7 +560,7 @@ static void take_one(filler* f, net_repl_state_room room) {
     f->is_split = true;
     f->repl->counters.groups_split++;
     f->repl->counters.group_split = f->repl->members[f->writer->order[0] & ~UNIT_FIRST].group;
-    order(f, room.hard);
+    rank(f->ranking, room.hard);
     compose_ranked(f, 0, f->writer->ranked_count);
     trim(f, room.hard);
     f->is_split = false;
@@ -580,7 +568,7 @@ static void take_one(filler* f, net_repl_state_room room) {
 
 // The first waiting unit is too large for this packet: send one that fits.
 static void take_any(filler* f, uint64_t limit) {
-    order(f, UINT32_MAX);
+    rank(f->ranking, UINT32_MAX);
     for (uint32_t i = 0; i < f->writer->ranked_count && i < MISSES_MAX; i++) {
         compose_ranked(f, i, 1);
         if (f->writer->bits > 0 && f->writer->bits <= limit) return;
@@ -598,6 +586,7 @@ static void fill(filler* f, net_repl_state_room room) {
         if (f->writer->bits <= limit) return;
     }
     ranking all;
+    net_snapshot_writer_reserve(f->writer, repl->slot_end, repl->pending_count);
     begin_ranking(f->ranking = &all, repl, f->held);
     take_urgent(f, limit);
     if (f->writer->bits == 0) take_one(f, room);

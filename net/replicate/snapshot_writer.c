@@ -26,7 +26,7 @@ enum {
 // ---- the scratch ----
 
 // Bits of a gap in all orders that are tried, side by side.
-static inline uint64_t all_gap_bits(uint32_t gap, uint32_t low) {
+static BASE_NOINLINE uint64_t all_gap_bits(uint32_t gap, uint32_t low) {
     uint64_t bits = 0;
     for (uint32_t k = 0; k < NET_RUN_ORDERS; k++)
         bits |= (uint64_t)net_golomb_bits(gap, low + k) << (k * GAP_SUM_BITS);
@@ -123,10 +123,6 @@ static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
     return low < high ? low : high;
 }
 
-static BASE_NOINLINE uint64_t rare_gap_bits(uint32_t gap, uint32_t low) {
-    return all_gap_bits(gap, low);
-}
-
 // Bits of the gaps of some words of a run, in all orders. *next: after the slot before them.
 static uint64_t sum_gaps(const net_snapshot_writer* writer, const net_run_word* at,
                          const net_run_word* end, uint32_t low, uint32_t* next) {
@@ -138,7 +134,7 @@ static uint64_t sum_gaps(const net_snapshot_writer* writer, const net_run_word* 
         for (uint64_t left = at->slots; left; left &= left - 1) {
             uint32_t slot = first + base_bit_lowest(left), gap = slot - behind;
             behind = slot + 1;
-            sum += gap < usual_end ? usual[gap] : rare_gap_bits(gap, low);
+            sum += gap < usual_end ? usual[gap] : all_gap_bits(gap, low);
         }
     }
     *next = behind;

@@ -56,13 +56,9 @@ static inline uint16_t* classes_at(const net_history_entity* entity, uint32_t po
     uint16_t* masks = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
     return &masks[place_of(entity, position)];
 }
-static inline uint16_t* ticks_of(const net_history_entity* entity) {
-    uint16_t* end = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
-    return end + (entity->class_ticks ? entity->capacity : 0);
-}
 // Ticks from a row to the newest one. Not of the oldest row, which may be older than this can say.
 static inline uint32_t age_at(const net_history_entity* entity, uint32_t position) {
-    const uint16_t low = ticks_of(entity)[place_of(entity, position)];
+    const uint16_t low = net_history_ticks(entity)[place_of(entity, position)];
     return ((uint32_t)entity->change_tick - low) & TICK_MASK;
 }
 
@@ -95,7 +91,7 @@ static void grow(net_history* history, net_history_entity* entity) {
     grown.first = 0;
     for (uint32_t i = 0; i < entity->count; i++) {
         memcpy(row_at(&grown, i), row_at(entity, i), entity->words * sizeof *entity->rows);
-        ticks_of(&grown)[i] = ticks_of(entity)[place_of(entity, i)];
+        net_history_ticks(&grown)[i] = net_history_ticks(entity)[place_of(entity, i)];
         if (entity->class_ticks) *classes_at(&grown, i) = *classes_at(entity, i);
     }
     base_release(&history->pool.allocator, entity->rows, entity->block_bytes);
@@ -142,7 +138,7 @@ static uint32_t* push_row(net_history* history, net_history_entity* entity, uint
     if (entity->count == entity->capacity) grow(history, entity);
     if (entity->count == 0) entity->oldest_tick = tick;
     uint32_t place = place_of(entity, entity->count++);
-    ticks_of(entity)[place] = (uint16_t)tick;
+    net_history_ticks(entity)[place] = (uint16_t)tick;
     entity->change_tick = tick;
     if (entity->class_ticks) {
         *classes_at(entity, entity->count - 1u) = (uint16_t)classes;
@@ -416,7 +412,7 @@ static inline void fetch_ahead(const net_history* history, const ecs_change* cha
     if (index >= history->capacity || history->entities[index].count == 0) return;
     const net_history_entity* entity = &history->entities[index];
     __builtin_prefetch(net_history_newest(entity), 1);
-    __builtin_prefetch(ticks_of(entity), 1);
+    __builtin_prefetch(net_history_ticks(entity), 1);
 }
 
 // The world's changes come by archetype and component, so the last part is nearly always the next
@@ -667,7 +663,7 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
     const uint32_t* newest = net_history_newest(entity);
     __builtin_prefetch(newest);
     __builtin_prefetch(newest + entity->words);
-    __builtin_prefetch(ticks_of(entity));
+    __builtin_prefetch(net_history_ticks(entity));
     // Where each tick has a row, the bases are these.
     uint64_t idle = tick - entity->change_tick, back = age > idle ? age - idle : 0;
     if (back == 0 || back + d >= entity->count) return;

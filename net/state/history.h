@@ -97,6 +97,11 @@ static inline const net_history_entity* net_history_find(const net_history* hist
 /// is prefetched, then its rows.
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
                       uint32_t d, bool is_known);
+/// The low bits of the ticks of its rows.
+static inline uint16_t* net_history_ticks(const net_history_entity* entity) {
+    uint16_t* end = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
+    return end + (entity->class_ticks ? entity->capacity : 0);
+}
 /// The row `back` rows before the newest one, `back` < count, with all classes, packed. Borrowed
 /// until the next step.
 static inline const uint32_t* net_history_back(const net_history_entity* entity, uint32_t back) {
@@ -129,10 +134,7 @@ static inline const uint32_t* net_history_recent(const net_history_entity* entit
     if (back + 1 >= entity->count || age >= entity->keep_ticks) return NULL;
     uint32_t place =
         (entity->first + entity->count - 1u - (uint32_t)back) & (entity->capacity - 1u);
-    size_t words = (size_t)entity->capacity * entity->words;
-    const uint16_t* ticks =
-        (const uint16_t*)(entity->rows + words) + (entity->class_ticks ? entity->capacity : 0);
-    if (ticks[place] != (uint16_t)(entity->change_tick - back)) return NULL;
+    if (net_history_ticks(entity)[place] != (uint16_t)(entity->change_tick - back)) return NULL;
     return entity->rows + (size_t)place * entity->words;
 }
 /// The same, unpacked into `row` (PROTO_ROW_FIELDS_MAX words). @return false where it returns NULL.

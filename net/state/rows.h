@@ -109,7 +109,7 @@ uint32_t net_rows_class(const net_rows* rows, const char* name);
 void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row);
 /// The same for a packed row.
 void net_rows_mask_packed(const net_row_template* row_template, uint32_t classes, uint32_t* row);
-/// The words that it would change, for proto_row_job.hidden. @return 0: none, or a row must be masked.
+/// The words that it would change, for proto_row_job.hidden. @return 0: none, or copies must do.
 uint64_t net_row_hidden(const net_row_template* row_template, uint32_t classes);
 /// The component of a wire number; ECS_COMPONENT_NONE for a number that does not exist.
 ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number);
