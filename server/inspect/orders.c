@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Two queues of indices. An order's own place is fixed, so a queue never lacks room: it has as many
-// places as there are orders.
+// Two queues of indices. An order's own place is fixed, and its index is in one queue at most, so a
+// queue never lacks room: it has as many places as there can be orders.
 #include "orders.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/spsc.h"
 #include "base/text.h"
 #include "net/socket.h"
 
@@ -15,14 +14,15 @@
 #include <unistd.h>
 
 #define ORDERS_MAX 256u
-#define QUEUE_BYTES 8192u // ORDERS_MAX records of 16 bytes, and what a filler may waste
-#define QUEUE_WHOLE_BYTES (BASE_SPSC_HEADER_BYTES + QUEUE_BYTES)
+
+// One thread pushes, one pops.
+typedef struct queue {
+    BASE_ATOMIC(uint32_t) pushed, popped; // how often
+    uint8_t list[ORDERS_MAX];
+} queue;
 
 struct server_orders {
-    BASE_ALIGN(64) uint8_t asked_memory[QUEUE_WHOLE_BYTES];
-    BASE_ALIGN(64) uint8_t answered_memory[QUEUE_WHOLE_BYTES];
-    base_spsc* asked;
-    base_spsc* answered;
+    queue asked, answered;
     uint32_t count;
     int descriptor; // signals what was answered
     int asks;       // a timer: at once when something was asked, or when the next period begins
@@ -45,8 +45,6 @@ server_orders* server_orders_create(uint32_t count, uint64_t tick_rate_hz) {
     self->period_us = SERVER_ORDERS_PERIOD_US_MAX;
     if (tick_rate_hz > 0 && 1000000 / tick_rate_hz < self->period_us)
         self->period_us = 1000000 / tick_rate_hz;
-    self->asked = base_spsc_init(self->asked_memory, QUEUE_BYTES, 0);
-    self->answered = base_spsc_init(self->answered_memory, QUEUE_BYTES, 0);
     for (uint32_t i = 0; i < count; i++)
         self->list[i].answer.json = &self->list[i].json;
     return self;
@@ -96,24 +94,15 @@ bool server_order_add(server_order* order, const char* name, size_t name_bytes, 
     return true;
 }
 
-static void push_order(base_spsc* queue, uint32_t index) {
-    uint8_t* place = base_spsc_reserve(queue, sizeof index);
-    BASE_ASSERT(place); // there are more places than orders
-    memcpy(place, &index, sizeof index);
-    const bool is_in = base_spsc_commit(queue, sizeof index);
-    BASE_ASSERT(is_in);
-    (void)is_in;
+static void push_index(queue* self, uint32_t index) {
+    self->list[self->pushed % ORDERS_MAX] = (uint8_t)index;
+    self->pushed++;
 }
 
-static uint32_t pop_order(base_spsc* queue) {
-    uint64_t cursor = base_spsc_tail(queue);
-    uint32_t size, index;
-    bool is_damaged = false;
-    const void* record = base_spsc_next(queue, &cursor, &size, &is_damaged);
-    BASE_ASSERT(!is_damaged);
-    if (!record) return UINT32_MAX;
-    memcpy(&index, record, sizeof index);
-    base_spsc_pop_to(queue, cursor);
+static uint32_t pop_index(queue* self) {
+    if (self->popped == self->pushed) return UINT32_MAX;
+    const uint32_t index = self->list[self->popped % ORDERS_MAX];
+    self->popped++;
     return index;
 }
 
@@ -131,16 +120,16 @@ static void take_signal(int descriptor) {
 
 void server_orders_push(server_orders* self, uint32_t index) {
     BASE_ASSERT(index < self->count);
-    push_order(self->asked, index);
+    push_index(&self->asked, index);
     wake_in(self->asks, 0);
 }
 
 uint32_t server_orders_pop(server_orders* self) {
-    uint32_t index = pop_order(self->answered);
+    uint32_t index = pop_index(&self->answered);
     if (index != UINT32_MAX) return index;
     // What is pushed after this read signals again; what was pushed before it is found here.
     take_signal(self->descriptor);
-    return pop_order(self->answered);
+    return pop_index(&self->answered);
 }
 
 int server_orders_asks(const server_orders* self) {
@@ -172,7 +161,7 @@ static bool answer(server_order* order, server_run_fn run, server_subject* subje
 
 void server_orders_run(server_orders* self, server_run_fn run, server_subject* subject) {
     take_signal(self->asks); // also when nothing waits: it may have been taken before it was said
-    if (base_spsc_used(self->asked) == 0) return;
+    if (self->asked.popped == self->asked.pushed) return;
     const uint64_t now_us = net_loop_now_us();
     if (now_us >= self->period_end_us) {
         self->left_us = SERVER_ORDERS_PERIOD_US;
@@ -182,15 +171,15 @@ void server_orders_run(server_orders* self, server_run_fn run, server_subject* s
     uint64_t at_us = now_us;
     const uint64_t until_us = now_us + self->left_us;
     while (at_us + SERVER_ORDERS_LEFT_US_MIN <= until_us) {
-        const uint32_t index = pop_order(self->asked);
+        const uint32_t index = pop_index(&self->asked);
         if (index == UINT32_MAX) break;
         self->cuts += answer(&self->list[index], run, subject, until_us);
-        push_order(self->answered, index);
+        push_index(&self->answered, index);
         has_run = true;
         at_us = net_loop_now_us();
     }
     self->left_us = until_us > at_us ? until_us - at_us : 0;
-    if (base_spsc_used(self->asked) > 0 && self->left_us < SERVER_ORDERS_LEFT_US_MIN)
+    if (self->asked.popped != self->asked.pushed && self->left_us < SERVER_ORDERS_LEFT_US_MIN)
         wake_in(self->asks, self->period_end_us > at_us ? self->period_end_us - at_us : 0);
     if (has_run) {
         const uint64_t one = 1;
