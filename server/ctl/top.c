@@ -3,11 +3,10 @@
 // before, cut to the size that the terminal has now, so it does not flicker and follows a resize.
 #include "ctl.h"
 
-#include "base/text.h"
+#include "base/json.h"
 #include "net/socket.h"
 
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,16 +15,7 @@
 
 #define EVERY_US UINT64_C(1000000)
 #define RESIZE_US UINT64_C(200000) // a new size is seen so soon
-enum { CELL_BYTES = 48, LINE_BYTES = 512 };
-
-__attribute__((format(printf, 2, 3))) static void put(base_bytes* frame, const char* format, ...) {
-    char line[LINE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)base_text_vformat(line, sizeof line, format, arguments);
-    va_end(arguments);
-    base_bytes_write(frame, line, strlen(line));
-}
+enum { CELL_BYTES = 48, WARNING_BYTES = 256 };
 
 static const char* text_of(const json_t* object, const char* key, char text[CELL_BYTES]) {
     return ctl_text(json_object_get(object, key), text, CELL_BYTES);
@@ -42,17 +32,20 @@ static void put_state(base_bytes* frame, const json_t* status) {
     const json_t* tick = json_array_get(json_object_get(status, "parts"), 0);
     const bool is_paused = strcmp(text_of(status, "is_paused", a), "true") == 0;
     const bool is_empty = strcmp(text_of(status, "is_empty", a), "true") == 0;
-    put(frame, "%s  %s%s  tick %s  up %.0f s\n", text_of(status, "game", a),
-        is_empty    ? "paused until a player comes, "
-        : is_paused ? "paused, "
-                    : "",
-        text_of(status, "phase", b), text_of(status, "tick", c), number_of(status, "up_s"));
-    put(frame, "players %.0f of %.0f  spectators %.0f  entities %.0f  joins %.0f  refused %.0f  ",
+    base_json_put(frame, "%s  %s%s  tick %s  up %.0f s\n", text_of(status, "game", a),
+                  is_empty    ? "paused until a player comes, "
+                  : is_paused ? "paused, "
+                              : "",
+                  text_of(status, "phase", b), text_of(status, "tick", c),
+                  number_of(status, "up_s"));
+    base_json_put(
+        frame, "players %.0f of %.0f  spectators %.0f  entities %.0f  joins %.0f  refused %.0f  ",
         number_of(status, "clients"), number_of(status, "clients_max"),
         number_of(status, "spectators"), number_of(status, "entities"), number_of(status, "joins"),
         number_of(status, "refusals"));
-    put(frame, "dropped %.0f\n", number_of(status, "drops"));
-    put(frame,
+    base_json_put(frame, "dropped %.0f\n", number_of(status, "drops"));
+    base_json_put(
+        frame,
         "tick ms  p50 %.2f  p99 %.2f  max %.2f  of %.2f  cpu %.2f    kB/s  out %.1f  in %.1f\n",
         number_of(tick, "p50_us") / 1000, number_of(tick, "p99_us") / 1000,
         number_of(tick, "max_us") / 1000, number_of(status, "budget_us") / 1000,
@@ -62,12 +55,12 @@ static void put_state(base_bytes* frame, const json_t* status) {
 
 static void put_warnings(base_bytes* frame, const json_t* status) {
     const json_t* list = json_object_get(status, "warnings");
-    char text[LINE_BYTES / 2], figure[CELL_BYTES];
+    char text[WARNING_BYTES], figure[CELL_BYTES];
     const json_t* warning;
     size_t i;
-    json_array_foreach(list, i, warning)
-        put(frame, "! %s (%s)\n", ctl_text(json_object_get(warning, "text"), text, sizeof text),
-            text_of(warning, "figure", figure));
+    json_array_foreach(list, i, warning) base_json_put(
+        frame, "! %s (%s)\n", ctl_text(json_object_get(warning, "text"), text, sizeof text),
+        text_of(warning, "figure", figure));
 }
 
 static void put_clients(base_bytes* frame, const json_t* answer) {
@@ -75,10 +68,10 @@ static void put_clients(base_bytes* frame, const json_t* answer) {
     char text[CELL_BYTES];
     const json_t* it;
     size_t i;
-    put(frame, "\n%6s  %-16s  %-9s  %-8s  %7s  %6s  %6s  %7s  %7s  %6s\n", "client", "name", "kind",
-        "state", "rtt ms", "lost %", "kB/s", "sees", "waiting", "warned");
+    base_json_put(frame, "\n%6s  %-16s  %-9s  %-8s  %7s  %6s  %6s  %7s  %7s  %6s\n", "client",
+                  "name", "kind", "state", "rtt ms", "lost %", "kB/s", "sees", "waiting", "warned");
     json_array_foreach(list, i, it) {
-        put(frame, "%6.0f  ", number_of(it, "client"));
+        base_json_put(frame, "%6.0f  ", number_of(it, "client"));
         // A text to the width of characters, not of bytes.
         uint32_t count = 0;
         for (const char* at = text_of(it, "name", text); *at; at++) {
@@ -87,12 +80,13 @@ static void put_clients(base_bytes* frame, const json_t* answer) {
             count += begins;
             base_bytes_write(frame, at, 1);
         }
-        put(frame, "%*s", (int)(16 - count), "");
-        put(frame, "  %-9s", text_of(it, "kind", text));
-        put(frame, "  %-8s", text_of(it, "state", text));
-        put(frame, "  %7.1f  %6.1f  %6.1f  %7.0f  %7.0f  %6.0f\n", number_of(it, "rtt_ms"),
-            100 * number_of(it, "loss_out_ratio"), number_of(it, "sent_bytes_s") / 1000,
-            number_of(it, "entities"), number_of(it, "waiting"), number_of(it, "warnings"));
+        base_json_put(frame, "%*s", (int)(16 - count), "");
+        base_json_put(frame, "  %-9s", text_of(it, "kind", text));
+        base_json_put(frame, "  %-8s", text_of(it, "state", text));
+        base_json_put(frame, "  %7.1f  %6.1f  %6.1f  %7.0f  %7.0f  %6.0f\n",
+                      number_of(it, "rtt_ms"), 100 * number_of(it, "loss_out_ratio"),
+                      number_of(it, "sent_bytes_s") / 1000, number_of(it, "entities"),
+                      number_of(it, "waiting"), number_of(it, "warnings"));
     }
 }
 

@@ -114,7 +114,7 @@ uint64_t base_reader_varint_long(base_reader* reader) {
 // A text may hold anything but NUL: names come from players and files.
 
 void base_json_put(base_bytes* json, const char* format, ...) {
-    char text[256];
+    char text[512];
     va_list arguments;
     va_start(arguments, format);
     int size = base_text_vformat(text, sizeof text, format, arguments);

@@ -7,7 +7,7 @@
 
 BASE_C_BEGIN
 
-/// Append as it is; at most 255 bytes.
+/// Append as it is; at most 511 bytes.
 void base_json_put(base_bytes* json, const char* format, ...) BASE_PRINTF(2, 3);
 /// Append a JSON string with its quotes; NULL: an empty one. Bytes that are no UTF-8 become U+FFFD.
 void base_json_text(base_bytes* json, const char* text);
