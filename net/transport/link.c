@@ -488,14 +488,14 @@ static const char* take_side(const char* item, side* of) {
 }
 
 static net_result report_unknown(const reading* to, const char* item) {
-    const char* names[KEY_COUNT + BASE_COUNT(presets)];
-    memcpy(names, key_names, sizeof key_names);
+    base_nearest nearest = base_nearest_begin(item);
+    for (size_t i = 0; i < BASE_COUNT(key_names); i++)
+        base_nearest_offer(&nearest, key_names[i]);
     for (size_t i = 0; i < BASE_COUNT(presets); i++)
-        names[KEY_COUNT + i] = presets[i].name;
-    const char* nearest = base_text_nearest(item, names, BASE_COUNT(names));
-    if (nearest)
+        base_nearest_offer(&nearest, presets[i].name);
+    if (nearest.found)
         base_report(to->reporter, NULL, 0, "no link setting \"%s\": did you mean %s?", item,
-                    nearest);
+                    nearest.found);
     else
         base_report(to->reporter, NULL, 0,
                     "no link setting \"%s\": there are loss, burst, delay, jitter, duplicate, "

@@ -45,14 +45,13 @@ static const command commands[] = {
 static bool check_words(void* values, const base_option_list* words,
                         const base_reporter* reporter) {
     server_replay* self = values;
-    const char* names[BASE_COUNT(commands)];
-    if (words->count == 0) {
+    if (words->count == 0)
         return base_report(reporter, NULL, 0,
                            "name a command: info, stats, verify, show, serve, export, dump, "
                            "slice, files, repair, datagrams or check-trace");
-    }
+    base_nearest nearest = base_nearest_begin(words->values[0]);
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
-        names[i] = commands[i].name;
+        base_nearest_offer(&nearest, commands[i].name);
         if (strcmp(words->values[0], commands[i].name) != 0) continue;
         self->chosen = &commands[i];
         if (words->count == commands[i].words + 1) return true;
@@ -61,9 +60,8 @@ static bool check_words(void* values, const base_option_list* words,
                            : commands[i].run == server_replay_files ? "a log and a folder"
                                                                     : "a log and a trace");
     }
-    const char* nearest = base_text_nearest(words->values[0], names, BASE_COUNT(commands));
     return base_report(reporter, NULL, 0, "there is no command \"%s\"%s%s", words->values[0],
-                       nearest ? ", did you mean " : "", nearest ? nearest : "");
+                       nearest.found ? ", did you mean " : "", nearest.found ? nearest.found : "");
 }
 
 #define FIELD(name) BASE_OPTION_FIELD(server_replay, name)

@@ -327,11 +327,3 @@ const char* base_nearest_hint(const base_nearest* nearest, char hint[BASE_HINT_B
         (void)base_text_format(hint, BASE_HINT_BYTES, ", did you mean '%s'?", nearest->found);
     return hint;
 }
-
-const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count) {
-    BASE_ASSERT(word && (candidates || count == 0));
-    base_nearest nearest = base_nearest_begin(word);
-    for (uint32_t i = 0; i < count; i++)
-        base_nearest_offer(&nearest, candidates[i]);
-    return nearest.found;
-}

@@ -41,15 +41,11 @@ BASE_MUST_USE bool base_text_parse_f64(const char* text, double* value);
 /// Read a number at the begin of [text, end), as strtod without a locale. *next is set after the
 /// number, or to `text` when there is none. The result is rounded correctly to the nearest double.
 double base_text_read_f64(const char* text, const char* end, const char** next);
-/// Find the candidate with the smallest edit distance to `word`. Of equal ones it is the first.
-/// @return a pointer from `candidates`; NULL when none is near (more than half of the word
-/// differs).
-const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count);
-
-/// The same for candidates that come one by one. Texts are borrowed.
+/// Of the candidates that are offered, the one with the smallest edit distance to `word`. Of equal
+/// ones it is the first. Texts are borrowed.
 typedef struct base_nearest {
     const char* word;
-    const char* found; ///< NULL: none is near
+    const char* found; ///< NULL: none is near (more than half of the word differs)
     uint32_t distance;
 } base_nearest;
 base_nearest base_nearest_begin(const char* word);
