@@ -10,6 +10,7 @@
 #include "stb_truetype.h"
 
 #include "base/assert.h"
+#include "base/shown.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,25 +94,10 @@ client_font* client_font_create(const base_allocator* allocator, const base_repo
 }
 
 uint32_t client_font_next(const char** text) {
-    const uint8_t* at = (const uint8_t*)*text;
-    uint32_t first = at[0];
-    if (first == 0) return 0;
-    *text += 1;
-    if (first < 0x80) return first;
-    uint32_t more = first >= 0xf0 && first < 0xf5   ? 3
-                    : first >= 0xe0 && first < 0xf0 ? 2
-                    : first >= 0xc2 && first < 0xe0 ? 1
-                                                    : 0;
-    if (more == 0) return '?';
-    uint32_t character = first & (0x3fu >> more);
-    for (uint32_t i = 1; i <= more; i++) {
-        if ((at[i] & 0xc0) != 0x80) return '?'; // this also stops at the end of the text
-        character = character << 6 | (at[i] & 0x3fu);
-    }
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    bool is_surrogate = character >= 0xd800 && character < 0xe000;
-    *text += more;
-    return character < least[more] || character > 0x10ffff || is_surrogate ? '?' : character;
+    uint32_t character = 0;
+    bool is_shown;
+    if (**text) *text += base_shown_next(*text, &character, &is_shown);
+    return character == UINT32_MAX ? '?' : character;
 }
 
 float client_font_advance(const client_font* font, uint32_t character, float height) {
