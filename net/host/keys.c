@@ -48,35 +48,38 @@ bool net_host_load_keys(const char* path, net_key_ring* keys, const base_reporte
     return result == NET_OK;
 }
 
-static bool write_keys(int descriptor, const net_key_ring* keys) {
-    bool is_written = true;
-    for (uint32_t i = 0; i < keys->count && is_written; i++) {
-        char line[NET_KEY_TEXT_BYTES + 1];
-        is_written = net_key_print(&keys->keys[i], line, NET_KEY_TEXT_BYTES);
-        size_t size = strlen(line);
-        line[size++] = '\n';
-        is_written = is_written && write(descriptor, line, size) == (ssize_t)size;
-        explicit_bzero(line, sizeof line);
-    }
-    return is_written && fsync(descriptor) == 0;
+bool net_host_create_file(const char* path, mode_t mode, const char* text, const char* if_taken,
+                          const base_reporter* reporter) {
+    const int descriptor = base_file_create(path);
+    if (descriptor < 0)
+        return base_report(reporter, path, 0, "cannot be created: %s%s", base_file_why(errno),
+                           errno == EEXIST ? if_taken : "");
+    const ssize_t size = (ssize_t)strlen(text);
+    bool is_written = write(descriptor, text, (size_t)size) == size &&
+                      fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
+    is_written = close(descriptor) == 0 && is_written;
+    if (is_written) return true;
+    base_report(reporter, path, 0, "cannot be written: %s", base_error_text(errno));
+    (void)unlink(path);
+    return false;
 }
 
 bool net_host_save_keys(const char* path, const net_key_ring* keys, bool is_new,
                         const base_reporter* reporter) {
     // The file is replaced in one step, so a server that reads it meanwhile finds whole keys.
-    char fresh[512];
+    char fresh[512], text[NET_KEYS_MAX * NET_KEY_TEXT_BYTES + 1] = "";
     if (!base_text_format(fresh, sizeof fresh, "%s%s", path, is_new ? "" : ".new"))
         return base_report(reporter, path, 0, "the name is longer than %zu bytes",
                            sizeof fresh - 5);
-    int descriptor = base_file_create(fresh);
-    if (descriptor < 0)
-        return base_report(
-            reporter, fresh, 0, "cannot be created: %s%s", base_file_why(errno),
-            is_new && errno == EEXIST ? ": it has keys; --rotate puts a new one before them" : "");
-    bool is_saved = write_keys(descriptor, keys);
-    is_saved = close(descriptor) == 0 && is_saved;
-    if (is_saved && !is_new) is_saved = rename(fresh, path) == 0;
-    if (is_saved) return true;
+    char* at = text;
+    for (uint32_t i = 0; i < keys->count; i++, *at++ = '\n') {
+        (void)net_key_print(&keys->keys[i], at, NET_KEY_TEXT_BYTES);
+        at += strlen(at);
+    }
+    const char* if_taken = is_new ? ": it has keys; --rotate puts a new one before them" : "";
+    const bool is_saved = net_host_create_file(fresh, S_IRUSR | S_IWUSR, text, if_taken, reporter);
+    explicit_bzero(text, sizeof text);
+    if (!is_saved || is_new || rename(fresh, path) == 0) return is_saved;
     base_report(reporter, fresh, 0, "cannot be written: %s", base_error_text(errno));
     (void)unlink(fresh);
     return false;

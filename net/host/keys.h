@@ -7,6 +7,8 @@
 
 #include "base/report.h"
 
+#include <sys/types.h>
+
 /// The environment variable with the content of a key file, and the one with a token.
 #define NET_HOST_KEYS_VARIABLE "SHOAL_KEYS"
 #define NET_HOST_TOKEN_VARIABLE "SHOAL_TOKEN"
@@ -18,6 +20,10 @@
 /// @return false when the keys cannot be read or are malformed: reported. `keys` is empty then.
 BASE_MUST_USE bool net_host_load_keys(const char* path, net_key_ring* keys,
                                       const base_reporter* reporter);
+/// Create a file with this text. `if_taken`: what a report says besides when there is a file.
+/// @return false when it cannot be written: reported.
+BASE_MUST_USE bool net_host_create_file(const char* path, mode_t mode, const char* text,
+                                        const char* if_taken, const base_reporter* reporter);
 /// Write a key ring as a file that only this user can read.
 /// @return false when it cannot be written: reported.
 BASE_MUST_USE bool net_host_save_keys(const char* path, const net_key_ring* keys, bool is_new,

@@ -4,7 +4,6 @@
 
 #include "host/keys.h"
 
-#include "base/file.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -12,23 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool write_line(const char* path, mode_t mode, const char* line,
-                       const base_reporter* reporter) {
-    const int descriptor = base_file_create(path);
-    if (descriptor < 0)
-        return base_report(reporter, path, 0, "cannot be created: %s%s", base_file_why(errno),
-                           errno == EEXIST ? ": a key is never written over; name another file"
-                                           : "");
-    const ssize_t size = (ssize_t)strlen(line);
-    bool is_written = write(descriptor, line, (size_t)size) == size &&
-                      fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
-    is_written = close(descriptor) == 0 && is_written;
-    if (is_written) return true;
-    base_report(reporter, path, 0, "cannot be written: %s", strerror(errno));
-    (void)unlink(path);
-    return false;
-}
 
 bool net_host_make_log_key(const char* path, net_log_public_key* key,
                            const base_reporter* reporter) {
@@ -40,11 +22,13 @@ bool net_host_make_log_key(const char* path, net_log_public_key* key,
     net_log_key_make(&secret, key);
     net_log_key_print(&secret, line);
     net_log_key_wipe(&secret);
-    bool is_made = write_line(path, S_IRUSR | S_IWUSR, line, reporter);
+    static const char is_taken[] = ": a key is never written over; name another file";
+    bool is_made = net_host_create_file(path, S_IRUSR | S_IWUSR, line, is_taken, reporter);
     explicit_bzero(line, sizeof line);
     if (!is_made) return false;
     net_log_public_key_print(key, line);
-    is_made = write_line(public_path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH, line, reporter);
+    is_made = net_host_create_file(public_path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH, line,
+                                   is_taken, reporter);
     if (!is_made) (void)unlink(path);
     return is_made;
 }
