@@ -105,15 +105,15 @@ typedef struct net_checker {
 /// @return whether nothing was said yet of this topic and name.
 bool net_check_is_first(net_checker* self, const char* topic, const char* name);
 /// Report a finding, once for each topic and name.
-void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
-                      ...) __attribute__((format(printf, 4, 5)));
-/// Report what makes the check fail.
-void net_check_error(const net_checker* self, const char* format, ...)
-    __attribute__((format(printf, 2, 3)));
-/// The same as net_check_report, at a place in a template file.
+#define net_check_report(self, topic, name, ...)                                                   \
+    net_check_report_at(self, ((net_checker*)(self))->config->file, 0, topic, name, __VA_ARGS__)
+/// The same, at a place in a template file.
 void net_check_report_at(net_checker* self, const char* file, uint32_t line, const char* topic,
                          const char* name, const char* format, ...)
     __attribute__((format(printf, 6, 7)));
+/// Report what makes the check fail.
+#define net_check_error(self, format, ...)                                                         \
+    base_report((self)->config->reporter, (self)->config->file, 0, "error: " format, __VA_ARGS__)
 
 /// Report and count a fault of a script, once for each line; lines of the log pass uncounted.
 void net_check_fault(void* checker, const char* file, uint32_t line, const char* message);

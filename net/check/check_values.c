@@ -26,38 +26,16 @@ bool net_check_is_first(net_checker* self, const char* topic, const char* name) 
     return true;
 }
 
-static void report(net_checker* self, const char* file, uint32_t line, const char* format,
-                   va_list arguments) {
-    char text[BASE_REPORT_BYTES_MAX];
-    self->result.warnings++;
-    (void)base_text_vformat(text, sizeof text, format, arguments);
-    base_report(self->config->reporter, file, line, "warning: %s", text);
-}
-
-void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
-                      ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    if (net_check_is_first(self, topic, name))
-        report(self, self->config->file, 0, format, arguments);
-    va_end(arguments);
-}
-
-void net_check_error(const net_checker* self, const char* format, ...) {
-    char text[BASE_REPORT_BYTES_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)base_text_vformat(text, sizeof text, format, arguments);
-    va_end(arguments);
-    base_report(self->config->reporter, self->config->file, 0, "error: %s", text);
-}
-
 void net_check_report_at(net_checker* self, const char* file, uint32_t line, const char* topic,
                          const char* name, const char* format, ...) {
+    char text[BASE_REPORT_BYTES_MAX];
+    if (!net_check_is_first(self, topic, name)) return;
     va_list arguments;
     va_start(arguments, format);
-    if (net_check_is_first(self, topic, name)) report(self, file, line, format, arguments);
+    (void)base_text_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
+    self->result.warnings++;
+    base_report(self->config->reporter, file, line, "warning: %s", text);
 }
 
 // ---- values ----
