@@ -3,15 +3,15 @@
 // are shown without control characters, and every limit has a message with the line.
 #include "config/servers.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/shown.h"
 #include "base/text.h"
+#include "net/result.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool client_is_address(const char* text) {
     const char* colon = strrchr(text, ':');
@@ -84,26 +84,16 @@ bool client_servers_parse(char* text, const char* file, const base_reporter* rep
 }
 
 bool client_servers_read(const char* file, const base_reporter* reporter, client_servers* servers) {
-    FILE* stream = fopen(file, "re");
-    if (!stream)
+    base_bytes text = {0};
+    if (access(file, F_OK) != 0)
         return base_report(reporter, file, 0,
                            "no list of servers: %s (write a name and an address a line)",
                            strerror(errno));
-    char* text = base_allocate(NULL, CLIENT_SERVERS_BYTES_MAX + 2);
-    const size_t size = fread(text, 1, CLIENT_SERVERS_BYTES_MAX + 1, stream);
-    const bool has_failed = ferror(stream) != 0;
-    fclose(stream);
-    text[size] = '\0';
-    bool is_right = false;
-    if (has_failed)
-        base_report(reporter, file, 0, "cannot be read: %s", strerror(errno));
-    else if (size > CLIENT_SERVERS_BYTES_MAX)
-        base_report(reporter, file, 0, "a list of servers has at most %u bytes",
-                    CLIENT_SERVERS_BYTES_MAX);
-    else if (memchr(text, '\0', size))
-        base_report(reporter, file, 0, "is not text");
-    else
-        is_right = client_servers_parse(text, file, reporter, servers);
-    base_release(NULL, text, CLIENT_SERVERS_BYTES_MAX + 2);
+    bool is_right = net_file_read(file, CLIENT_SERVERS_BYTES_MAX, reporter, &text) == NET_OK;
+    if (is_right && text.size > 0 && memchr(text.data, '\0', text.size))
+        is_right = base_report(reporter, file, 0, "is not text");
+    base_bytes_write_u8(&text, '\0');
+    is_right = is_right && client_servers_parse((char*)text.data, file, reporter, servers);
+    base_bytes_deinit(&text);
     return is_right;
 }

@@ -7,13 +7,14 @@
 // in units of the height.
 #include "window/font.h"
 
+#include "net/result.h"
+
 #include "stb_truetype.h"
 
 #include "base/assert.h"
 #include "base/shown.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define EM_PER_HEIGHT 0.92f // DejaVu letters are large for their size
@@ -24,7 +25,6 @@
 struct client_font {
     base_owner owner;
     uint8_t* bytes; // NULL: built-in letters
-    size_t byte_count;
     stbtt_fontinfo info;
     float advances[ADVANCES]; // for Latin-1 characters, at height 1
 };
@@ -38,20 +38,13 @@ static const char* const places[] = {
 };
 
 static bool read_file(client_font* font, const char* path) {
-    FILE* file = fopen(path, "rb");
-    if (!file) return false;
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    bool is_read = false;
-    if (size > 12 && size <= (long)CLIENT_FONT_FILE_BYTES_MAX && fseek(file, 0, SEEK_SET) == 0) {
-        font->byte_count = (size_t)size;
-        font->bytes = base_allocate(&font->owner.allocator, font->byte_count);
-        is_read = fread(font->bytes, 1, font->byte_count, file) == font->byte_count;
-    }
-    (void)fclose(file);
-    int offset = is_read ? stbtt_GetFontOffsetForIndex(font->bytes, 0) : -1;
-    if (offset >= 0 && stbtt_InitFont(&font->info, font->bytes, offset)) return true;
-    font->bytes = NULL;
-    return false;
+    base_bytes bytes = {.allocator = &font->owner.allocator};
+    if (net_file_read(path, CLIENT_FONT_FILE_BYTES_MAX, NULL, &bytes) != NET_OK || bytes.size < 13)
+        return false;
+    const int offset = stbtt_GetFontOffsetForIndex(bytes.data, 0);
+    if (offset < 0 || !stbtt_InitFont(&font->info, bytes.data, offset)) return false;
+    font->bytes = bytes.data;
+    return true;
 }
 
 // The built-in letters are ASCII; other characters become '?'.

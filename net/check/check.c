@@ -444,7 +444,7 @@ static void check_library(net_checker* self) {
     base_bytes code;
     base_bytes_init(&code, self->allocator);
     const base_reporter reporter = {report_promise, self};
-    if (net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, NULL, &code) == NET_OK)
+    if (net_file_read(file, NET_MODULE_FILE_BYTES_MAX, NULL, &code) == NET_OK)
         (void)!net_module_check_bytes(code.data, code.size, file, &reporter);
     base_bytes_deinit(&code);
 }

@@ -6,8 +6,6 @@
 #include "base/text.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,29 +227,10 @@ net_result net_bans_read(net_bans* bans, const char* text, size_t size, const ch
 }
 
 net_result net_bans_load(net_bans* bans, const char* file, const base_reporter* reporter) {
-    errno = 0;
-    FILE* from = fopen(file, "rb");
-    if (!from) return BASE_REPORT_AS(NET_ERR_IO, reporter, file, 0, "%s", base_error_text(errno));
-    uint32_t capacity = 0;
-    size_t size = 0;
-    void* text = NULL;
-    net_result result = NET_OK;
-    for (bool is_more = true; is_more && result == NET_OK;) {
-        base_array_reserve(&bans->owner.allocator, &text, &capacity, (uint32_t)size + 4096, 1);
-        size_t got = fread((char*)text + size, 1, capacity - size, from);
-        size += got;
-        is_more = got > 0;
-        if (ferror(from)) {
-            base_report(reporter, file, 0, "%s", base_error_text(errno));
-            result = NET_ERR_IO;
-        } else if (size > NET_BANS_FILE_BYTES_MAX) {
-            base_report(reporter, file, 0, "the file is longer than %u bytes",
-                        NET_BANS_FILE_BYTES_MAX);
-            result = NET_ERR_IO;
-        }
-    }
-    (void)fclose(from);
-    if (result == NET_OK) result = net_bans_read(bans, text, size, file, reporter);
-    base_release(&bans->owner.allocator, text, capacity);
+    base_bytes text = {.allocator = &bans->owner.allocator};
+    net_result result = net_file_read(file, NET_BANS_FILE_BYTES_MAX, reporter, &text);
+    if (result == NET_OK)
+        result = net_bans_read(bans, (const char*)text.data, text.size, file, reporter);
+    base_bytes_deinit(&text);
     return result;
 }

@@ -582,7 +582,7 @@ static net_result add_needed(module_box* box, const base_reporter* reporter) {
         if (library && dlinfo(library, RTLD_DI_LINKMAP, &found) == 0) name = found->l_name;
         base_bytes code;
         base_bytes_init(&code, NULL);
-        result = net_module_read_file(name, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
+        result = net_file_read(name, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
         box->code_hash = base_hash64(code.data, code.size, box->code_hash);
         base_bytes_deinit(&code);
         if (library) dlclose(library);
@@ -602,7 +602,7 @@ static net_result open_file(module_box* box, const module_box* old, const base_r
     if (!net_module_may_run(file, reporter)) return NET_ERR_MODULE;
     base_bytes code;
     base_bytes_init(&code, NULL);
-    net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
+    net_result result = net_file_read(file, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
     if (!result) result = net_template_pack_read(box->templates_file, reporter, &box->pack);
     if (!result) {
         box->file_hash = box->code_hash = base_hash64(code.data, code.size, 0);

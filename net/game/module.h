@@ -45,6 +45,3 @@ BASE_MUST_USE bool net_template_folder_init(net_template_folder* folder, const c
 /// that a link leads to. Folders above are not looked at. @return false: reported with path and
 /// remedy.
 BASE_MUST_USE bool net_module_may_run(const char* file, const base_reporter* reporter);
-/// The whole file, at most `bytes_max`. @return NET_OK; NET_ERR_IO (reported).
-BASE_MUST_USE net_result net_module_read_file(const char* file, size_t bytes_max,
-                                              const base_reporter* reporter, base_bytes* bytes);

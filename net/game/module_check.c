@@ -367,7 +367,7 @@ net_result net_module_check(const char* file, const base_reporter* reporter) {
     BASE_ASSERT(file);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &bytes);
+    net_result result = net_file_read(file, NET_MODULE_FILE_BYTES_MAX, reporter, &bytes);
     if (!result) result = net_module_check_bytes(bytes.data, bytes.size, file, reporter);
     base_bytes_deinit(&bytes);
     if (result) return result;

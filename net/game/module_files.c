@@ -9,8 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,36 +60,6 @@ bool net_module_may_run(const char* file, const base_reporter* reporter) {
            (!realpath(file, real) || !is_folder_open(real, reporter));
 }
 
-net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
-                                base_bytes* bytes) {
-    BASE_ASSERT(file && bytes_max > 0);
-    // Not blocking: opening a pipe would wait for a writer, and signals would wait too.
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE* stream = fd < 0 ? NULL : fdopen(fd, "rb");
-    if (!stream) {
-        base_report(reporter, file, 0, "cannot be opened: %s", base_error_text(errno));
-        if (fd >= 0) close(fd);
-        return NET_ERR_IO;
-    }
-    struct stat status;
-    const bool is_regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    for (bool is_more = is_regular; is_more && bytes->size <= bytes_max;) {
-        uint8_t buffer[4096];
-        size_t size = fread(buffer, 1, sizeof buffer, stream);
-        base_bytes_write(bytes, buffer, size);
-        is_more = size == sizeof buffer;
-    }
-    const bool is_whole = is_regular && !ferror(stream) && bytes->size <= bytes_max;
-    if (!is_regular)
-        base_report(reporter, file, 0, "is not a regular file");
-    else if (ferror(stream))
-        base_report(reporter, file, 0, "cannot be read: %s", base_error_text(errno));
-    else if (!is_whole)
-        base_report(reporter, file, 0, "is larger than %zu bytes", bytes_max);
-    fclose(stream);
-    return is_whole ? NET_OK : NET_ERR_IO;
-}
-
 // Both without links.
 static bool is_below(const char* file, const char* folder) {
     size_t size = strlen(folder);
@@ -112,7 +80,7 @@ static ecs_result read_text(void* context, const char* path, base_bytes* text) {
     ecs_result found = find_real(context, path, real);
     if (found != ECS_OK) return found;
     const base_reporter quiet = {0};
-    net_result result = net_module_read_file(real, ECS_TEXT_BYTES_MAX, &quiet, text);
+    net_result result = net_file_read(real, ECS_TEXT_BYTES_MAX, &quiet, text);
     if (result == NET_OK) return ECS_OK;
     return text->size > ECS_TEXT_BYTES_MAX ? ECS_ERR_FULL : ECS_ERR_MALFORMED;
 }
@@ -233,7 +201,7 @@ net_result net_asset_read(const char* folder, const char* name, const base_repor
     if (!is_below(real, root))
         return BASE_REPORT_AS(NET_ERR_IO, reporter, file, 0,
                               "is a link that leads out of the game's folder: copy the file");
-    return net_module_read_file(file, NET_ASSET_BYTES_MAX, reporter, bytes);
+    return net_file_read(file, NET_ASSET_BYTES_MAX, reporter, bytes);
 }
 
 // A PNG file begins with eight bytes that no other has, then comes a block of 13 bytes: the size of

@@ -53,8 +53,8 @@ if(EXISTS ${SHOAL_FOREIGN}/lib/libsodium.a AND EXISTS ${SHOAL_FOREIGN}/enet/host
     set(arithmetic -ffp-contract=off -fno-math-errno -fno-common -fno-strict-aliasing)
     target_compile_definitions(shoal_net PRIVATE ${definitions})
     target_compile_options(shoal_net PRIVATE ${arithmetic} -Wall)
-    foreach(name module_files)
-        set_property(SOURCE ${PROJECT_SOURCE_DIR}/net/game/${name}.c PROPERTY COMPILE_OPTIONS -include posix.h)
+    foreach(name core/file game/module_files)
+        set_property(SOURCE ${PROJECT_SOURCE_DIR}/net/${name}.c PROPERTY COMPILE_OPTIONS -include posix.h)
     endforeach()
     target_link_libraries(shoal_net PUBLIC shoal_ecs shoal_proto
         PRIVATE enet ${SHOAL_FOREIGN}/lib/libsodium.a Threads::Threads)

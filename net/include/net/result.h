@@ -3,7 +3,9 @@
 /// trace of sessions.
 #pragma once
 
+#include "base/bytes.h"
 #include "base/file.h"
+#include "base/report.h"
 
 BASE_C_BEGIN
 
@@ -43,6 +45,10 @@ typedef enum net_result {
 
 /// One sentence: what failed, and what to do. Static text.
 const char* net_result_text(net_result result);
+
+/// Append a whole regular file, of at most `bytes_max`. @return NET_OK; NET_ERR_IO (reported).
+BASE_MUST_USE net_result net_file_read(const char* file, size_t bytes_max,
+                                       const base_reporter* reporter, base_bytes* bytes);
 
 // ---- ends of sessions ----
 

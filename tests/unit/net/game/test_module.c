@@ -671,7 +671,7 @@ CASE(what_a_library_in_the_module_has_is_one_note) {
         const base_reporter* reporter = heard_begin(&reported);
         base_bytes code;
         base_bytes_init(&code, NULL);
-        assert_ok(net_module_read_file(files[is_beside], 64u << 20, NULL, &code));
+        assert_ok(net_file_read(files[is_beside], 64u << 20, NULL, &code));
         assert_int_equal(net_module_check_bytes(code.data, code.size, "", reporter),
                          is_beside ? NET_ERR_MODULE : NET_OK);
         base_bytes_deinit(&code);
@@ -739,7 +739,7 @@ CASE(damaged_files_are_read_within_their_bounds) {
     base_bytes whole;
     base_bytes_init(&whole, NULL);
     // It has a library, so the tables of symbols and of addresses are read too.
-    assert_ok(net_module_read_file(SAMPLES_DIR "/sample_library.so", 64u << 20, NULL, &whole));
+    assert_ok(net_file_read(SAMPLES_DIR "/sample_library.so", 64u << 20, NULL, &whole));
     // A separate block of the exact size lets the sanitizer see a read past the end.
     for (size_t size = 0; size < whole.size; size += 1 + whole.size / 150) {
         uint8_t* part = malloc(size ? size : 1);
