@@ -43,7 +43,7 @@ if(EXISTS ${SHOAL_FOREIGN}/lib/libsodium.a AND EXISTS ${SHOAL_FOREIGN}/enet/host
          ${PROJECT_SOURCE_DIR}/net/interest/*.c ${PROJECT_SOURCE_DIR}/net/game/*.c ${PROJECT_SOURCE_DIR}/net/session/*.c
          ${PROJECT_SOURCE_DIR}/net/replicate/*.c ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c
          ${PROJECT_SOURCE_DIR}/net/client/*.c ${PROJECT_SOURCE_DIR}/net/solo/*.c ${PROJECT_SOURCE_DIR}/net/simulate/*.c ${PROJECT_SOURCE_DIR}/net/transport/windows/*.c)
-    list(FILTER sources EXCLUDE REGEX "/(loop|socket_rebind|module_check|bans_file|worker)\\.c$")
+    list(FILTER sources EXCLUDE REGEX "/(loop|socket_rebind|module_check|worker)\\.c$")
     add_library(shoal_net STATIC ${sources})
     target_include_directories(shoal_net PUBLIC ${PROJECT_SOURCE_DIR}/net/include
         PRIVATE ${PROJECT_SOURCE_DIR}/net ${PROJECT_SOURCE_DIR}/net/transport/windows/include)
