@@ -9,7 +9,6 @@
 #include "inspect/control.h"
 #include "inspect/inspect.h"
 #include "program.h"
-#include "service.h"
 
 typedef struct server_console {
     bool is_open;
@@ -32,3 +31,17 @@ extern const server_part server_part_operator;
 
 /// For parts that say something of the match. This program has such a part (asserted).
 server_subject* server_subject_of(const server_program* program);
+
+// ---- the server as a service (service.c) ----
+//
+// Drain: no new player comes in, those who are away may come back, and the match goes on until it
+// ends, the last player has left, or the time is over. Then it ends as after SIGTERM without
+// --tune drain-s.
+
+extern const server_part server_part_service;
+
+/// Begin to drain, or change its time. Nothing happens when the match ends already.
+/// @return false: the match ends already.
+bool server_drain_begin(server_program* program, uint64_t seconds, uint64_t now_us);
+/// Are new players refused, since the server drains or ends?
+bool server_program_is_draining(const server_program* program);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "service.h"
+// What the manager of a service gets to know, and an end that lets the match play on.
+#include "operator.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -111,19 +112,6 @@ static void notify_reloading(notifier* self, uint64_t now_us) {
     send_state(self, state);
 }
 
-static void notify_stopping(notifier* self) {
-    if (self->is_stopping) return;
-    self->is_stopping = true;
-    send_state(self, "STOPPING=1");
-}
-
-// A sign of life, when a third of the watchdog's time has passed.
-static void notify_alive(notifier* self, uint64_t now_us) {
-    if (self->watchdog_us == 0 || now_us - self->alive_us < self->watchdog_us) return;
-    self->alive_us = now_us;
-    send_state(self, "WATCHDOG=1");
-}
-
 // What it does now may take longer than the manager waits for a start or an end: it may last
 // NOTIFY_EXTEND_MS from now on.
 static void notify_extend(notifier* self, uint64_t now_us) {
@@ -133,10 +121,6 @@ static void notify_extend(notifier* self, uint64_t now_us) {
     self->extended_us = now_us;
     (void)base_text_format(state, sizeof state, "EXTEND_TIMEOUT_USEC=%" PRIu64, extend_us);
     send_state(self, state);
-}
-
-static bool notify_wants_status(const notifier* self, uint64_t now_us) {
-    return self->socket >= 0 && now_us - self->status_us >= NOTIFY_STATUS_MS * UINT64_C(1000);
 }
 
 // One line for `systemctl status`; the same one is not sent twice.
@@ -252,7 +236,9 @@ static const char* phase_text(const server_program* self) {
 }
 
 static void pass_status(server_program* self, uint64_t now_us) {
-    if (!notify_wants_status(&service_of(self)->notify, now_us)) return;
+    const notifier* notify = &service_of(self)->notify;
+    if (notify->socket < 0 || now_us - notify->status_us < NOTIFY_STATUS_MS * UINT64_C(1000))
+        return;
     char text[NOTIFY_STATUS_BYTES];
     const net_server_counters* counters = net_server_get_counters(self->server);
     (void)base_text_format(text, sizeof text,
@@ -267,11 +253,16 @@ static void pass(server_program* self, uint64_t now_us) {
     notifier* notify = &service->notify;
     if (service->reloads != self->reloads) notify_reloading(notify, now_us);
     service->reloads = self->reloads;
-    notify_alive(notify, now_us);
+    // A sign of life, when a third of the watchdog's time has passed.
+    if (notify->watchdog_us > 0 && now_us - notify->alive_us >= notify->watchdog_us) {
+        notify->alive_us = now_us;
+        send_state(notify, "WATCHDOG=1");
+    }
     pass_drain(self, now_us);
     pass_empty(self, now_us);
     pass_status(self, now_us);
-    if (is_ending(self)) notify_stopping(notify);
+    if (is_ending(self) && !notify->is_stopping) send_state(notify, "STOPPING=1");
+    notify->is_stopping |= is_ending(self);
     if (server_program_is_draining(self)) notify_extend(notify, now_us);
     // A match that waits for players, or is paused, reads its game again when it runs: the files of
     // access are read by then.
