@@ -78,38 +78,30 @@ static uint32_t count_floats(const ecs_type* type) {
     return count < 3 ? count : 3;
 }
 
-static bool is_scalar(const ecs_type* type, const ecs_field_kind* kinds, uint32_t count) {
-    if (type->ops || type->field_count != 1 || type->fields[0].count != 1 ||
-        type->fields[0].offset != 0)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (type->fields[0].kind == kinds[i]) return true;
-    return false;
+// One number of a kind of `kinds`, a set of bits; `wanted` names them. @return its type, as
+// bind_name.
+static const ecs_type* bind_scalar(bind_pass* pass, const char* rule, const char* name,
+                                   uint32_t kinds, const char* wanted, ecs_component_id* id) {
+    const ecs_type* type = bind_name(pass, rule, name, id);
+    if (type && (type->ops || type->field_count != 1 || type->fields[0].count != 1 ||
+                 type->fields[0].offset != 0 || !(kinds >> type->fields[0].kind & 1)))
+        refuse_type(pass, rule, type, wanted);
+    return type;
 }
 
 static void bind_names(bind_pass* pass, const net_interest_rules* rules, net_bound_rules* bound) {
-    static const ecs_field_kind numbers[] = {ECS_FIELD_I32, ECS_FIELD_U32};
-    static const ecs_field_kind teams[] = {ECS_FIELD_I32, ECS_FIELD_U32, ECS_FIELD_U8,
-                                           ECS_FIELD_U16};
-    static const ecs_field_kind masks[] = {ECS_FIELD_U64};
+    const uint32_t numbers = 1u << ECS_FIELD_I32 | 1u << ECS_FIELD_U32;
+    const uint32_t teams = numbers | 1u << ECS_FIELD_U8 | 1u << ECS_FIELD_U16;
     const ecs_type* type = bind_name(pass, "position", rules->position, &bound->position);
     if (type) bound->dimensions = count_floats(type);
     if (type && bound->dimensions < 2) refuse_type(pass, "position", type, "2 or 3 floats");
     type = bind_name(pass, "always", rules->always, &bound->always);
     if (type && type->size > 0) refuse_type(pass, "always", type, "a tag");
-    type = bind_name(pass, "owner", rules->owner, &bound->owner);
-    if (type && !is_scalar(type, numbers, BASE_COUNT(numbers)))
-        refuse_type(pass, "owner", type, "an i or u32");
-    type = bind_name(pass, "team", rules->team, &bound->team);
-    if (type && !is_scalar(type, teams, BASE_COUNT(teams)))
-        refuse_type(pass, "team", type, "an i, u8, u16 or u32");
+    (void)bind_scalar(pass, "owner", rules->owner, numbers, "an i or u32", &bound->owner);
+    type = bind_scalar(pass, "team", rules->team, teams, "an i, u8, u16 or u32", &bound->team);
     if (type) bound->team_bytes = type->size;
-    type = bind_name(pass, "groups", rules->groups, &bound->groups);
-    if (type && !is_scalar(type, masks, BASE_COUNT(masks)))
-        refuse_type(pass, "groups", type, "a u64");
-    type = bind_name(pass, "together", rules->together, &bound->together);
-    if (type && !is_scalar(type, numbers, BASE_COUNT(numbers)))
-        refuse_type(pass, "together", type, "an i or u32");
+    (void)bind_scalar(pass, "groups", rules->groups, 1u << ECS_FIELD_U64, "a u64", &bound->groups);
+    (void)bind_scalar(pass, "together", rules->together, numbers, "an i or u32", &bound->together);
 }
 
 net_result net_bound_rules_bind(const ecs_world* world, const net_interest_rules* rules,
