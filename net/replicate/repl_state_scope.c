@@ -226,6 +226,13 @@ static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
     return slot;
 }
 
+// No packet on its way has the slot any more.
+static void forget_carried(net_repl_state* repl, uint32_t slot) {
+    if (!net_set_has(repl, NET_SET_KNOWN, slot)) return;
+    for (uint32_t back = 1, backs = repl->backs; back <= backs; back++)
+        net_repl_carried(repl, back)[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+}
+
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
     BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot) && repl->members[slot].index == 0);
     (void)net_repl_state_set_group(repl, slot, 0);
@@ -234,14 +241,9 @@ void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
     repl->handles[slot] = ECS_ENTITY_NONE;
     repl->classes[slot] = 0;
     if (net_set_has(repl, NET_SET_PENDING, slot)) repl->pending_count--;
-    uint64_t keep = ~(UINT64_C(1) << (slot & 63));
-    if (net_set_has(repl, NET_SET_KNOWN, slot)) {
-        uint32_t backs = repl->backs;
-        for (uint32_t back = 1; back <= backs; back++)
-            net_repl_carried(repl, back)[slot >> 6] &= keep;
-    }
+    forget_carried(repl, slot);
     for (uint32_t i = 0; i < NET_SET_COUNT; i++)
-        net_set(repl, (net_repl_set)i)[slot >> 6] &= keep;
+        net_set_remove(repl, (net_repl_set)i, slot);
 }
 
 // The scope of a client: which entities it should have, in which incarnation and with which
@@ -323,18 +325,12 @@ static void drop_old_reclasses(net_repl_state* repl) {
 // ---- incarnations ----
 
 static void begin_epoch(net_repl_state* repl, uint32_t slot) {
-    uint32_t w = slot >> 6;
-    uint64_t keep = ~(UINT64_C(1) << (slot & 63));
-    if (net_set_has(repl, NET_SET_KNOWN, slot)) {
-        uint32_t backs = repl->backs;
-        for (uint32_t back = 1; back <= backs; back++)
-            net_repl_carried(repl, back)[w] &= keep;
-    }
+    forget_carried(repl, slot);
     static const net_repl_set of_epoch[] = {NET_SET_LIVE,   NET_SET_GOING,  NET_SET_REPEAT,
                                             NET_SET_RESYNC, NET_SET_RECENT, NET_SET_BASED,
                                             NET_SET_STALE,  NET_SET_SINGLE, NET_SET_YOUNG};
     for (uint32_t i = 0; i < sizeof of_epoch / sizeof *of_epoch; i++)
-        net_set(repl, of_epoch[i])[w] &= keep;
+        net_set_remove(repl, of_epoch[i], slot);
     if (net_set_has(repl, NET_SET_MIXED, slot)) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < repl->reclass_count; i++)
