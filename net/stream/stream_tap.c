@@ -285,18 +285,6 @@ void net_stream_tap_begin(net_stream_tap* self, uint64_t records) {
     atomic_store_explicit(&self->records, records, memory_order_release);
 }
 
-net_result net_stream_tap_header(const net_stream_tap* self, base_bytes* header,
-                                 const base_reporter* reporter) {
-    net_log_reader* reader;
-    const net_result result =
-        net_log_reader_create(self->config.allocator, self->config.log_file, reporter, &reader);
-    if (!reader) return result;
-    const base_bytes* packed = &reader->header;
-    base_bytes_write(header, packed->data, packed->size);
-    net_log_reader_destroy(reader);
-    return NET_OK;
-}
-
 net_stream_tap* net_stream_tap_create(const net_stream_tap_config* config) {
     const uint64_t waiting =
         config->waiting_bytes > 0 ? config->waiting_bytes : NET_STREAM_WAITING_BYTES_DEFAULT;

@@ -376,10 +376,6 @@ void net_stream_writer_stand_by(net_stream_writer* self, ecs_tick tick, bool is_
     net_stream_report_send(&self->config.broker, &report, &self->report_due_us, now_us);
 }
 
-net_broker_status net_stream_writer_broker(const net_stream_writer* self) {
-    return self->config.broker.status(self->config.broker.context);
-}
-
 // ---- the machine ----
 
 static uint64_t send(net_stream_writer* self, const net_broker_status* broker, uint64_t now_us) {
@@ -439,7 +435,7 @@ uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
     restart(self, now_us);
     uint64_t next_us = UINT64_MAX;
     if (is_sending(self) || has_lost(self)) {
-        const net_broker_status status = net_stream_writer_broker(self);
+        const net_broker_status status = self->config.broker.status(self->config.broker.context);
         const uint64_t send_us = is_sending(self) ? send(self, &status, now_us) : self->restart_us;
         const uint64_t report_us = status.is_connected ? report_waiting(self, now_us) : UINT64_MAX;
         next_us = send_us < report_us ? send_us : report_us;

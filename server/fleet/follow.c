@@ -33,11 +33,10 @@ server_follow* server_follow_of(const server_program* program) {
 static int open_broker(server_program* self) {
     server_follow* follow = server_follow_of(self);
     const server_nats_config config = {.url = self->config.follow, .reader = "relay"};
-    _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
     const net_result result = server_nats_open(&config, &self->reporter, &follow->nats);
     if (result != NET_OK) return net_exit_of_setup(result);
     follow->broker = server_nats_broker(follow->nats);
-    server_nats_url(follow->nats, follow->name);
+    server_nats_url(follow->nats, follow->name, sizeof follow->name);
     return NET_EXIT_CLEAN;
 }
 

@@ -25,18 +25,15 @@ static bool read_query(server_nats_address* self, char* query) {
         char* value = strchr(part, '=');
         if (!value) return false;
         *value++ = 0;
-        if (strcmp(part, "replicas") == 0 && read_parameter(value, REPLICAS_MAX, &self->replicas))
-            continue;
-        else if (strcmp(part, "hours") == 0 && read_parameter(value, HOURS_MAX, &self->hours))
-            continue;
-        else if (strcmp(part, "keep-min") == 0 &&
-                 read_parameter(value, HOURS_MAX * 60, &self->keep_min))
-            continue;
-        else if (strcmp(part, "ca") == 0 && base_text_copy(self->ca, sizeof self->ca, value))
-            continue;
-        else if (strcmp(part, "creds") != 0 ||
-                 !base_text_copy(self->credentials, sizeof self->credentials, value))
-            return false;
+        const bool is_read =
+            strcmp(part, "replicas") == 0   ? read_parameter(value, REPLICAS_MAX, &self->replicas)
+            : strcmp(part, "hours") == 0    ? read_parameter(value, HOURS_MAX, &self->hours)
+            : strcmp(part, "keep-min") == 0 ? read_parameter(value, HOURS_MAX * 60, &self->keep_min)
+            : strcmp(part, "ca") == 0
+                ? base_text_copy(self->ca, sizeof self->ca, value)
+                : strcmp(part, "creds") == 0 &&
+                      base_text_copy(self->credentials, sizeof self->credentials, value);
+        if (!is_read) return false;
     }
     return true;
 }
@@ -82,20 +79,4 @@ bool server_nats_address_read(server_nats_address* self, const char* url) {
             return false;
     }
     return self->server_count > 0;
-}
-
-natsStatus server_nats_address_options(const server_nats_address* self, natsOptions** options) {
-    const char* servers[SERVER_NATS_SERVERS_MAX];
-    for (uint32_t i = 0; i < self->server_count; i++)
-        servers[i] = self->servers[i];
-    natsStatus status = natsOptions_Create(options);
-    if (status == NATS_OK)
-        status = natsOptions_SetServers(*options, servers, (int)self->server_count);
-    if (status == NATS_OK) status = natsOptions_SetName(*options, "shoal");
-    if (status == NATS_OK && self->is_secure) status = natsOptions_SetSecure(*options, true);
-    if (status == NATS_OK && self->ca[0])
-        status = natsOptions_LoadCATrustedCertificates(*options, self->ca);
-    if (status == NATS_OK && self->credentials[0])
-        status = natsOptions_SetUserCredentialsFromFiles(*options, self->credentials, NULL);
-    return status;
 }

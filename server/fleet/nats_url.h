@@ -5,8 +5,6 @@
 
 #include "base/macros.h"
 
-#include <nats/nats.h>
-
 #define SERVER_NATS_SERVERS_MAX 8u
 
 typedef struct server_nats_address {
@@ -21,5 +19,3 @@ typedef struct server_nats_address {
 
 /// @return false: it is not of this form.
 bool server_nats_address_read(server_nats_address* url, const char* text);
-/// The caller owns the options, also those of a failure.
-natsStatus server_nats_address_options(const server_nats_address* url, natsOptions** options);

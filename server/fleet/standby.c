@@ -133,6 +133,27 @@ static uint64_t wake_us(const server_program* self) {
     return standby->tick_us + KEEP_MS * MS;
 }
 
+// From here on it is the server of the match.
+static void begin_match(server_program* self, uint64_t now_us) {
+    const uint64_t epoch = net_standby_get_report(server_standby_of(self)->standby).epoch + 1;
+    const uint64_t silent_us =
+        net_follow_get_report(server_follow_of(self)->source, now_us).silent_us;
+    const uint32_t players = net_match_players(self->match, NULL, 0);
+    const ecs_tick tick = net_match_tick(self->match);
+    self->ticks = NULL;
+    net_server_set_epoch(self->server, epoch);
+    net_transport_enet_standby_set(self->enet, false);
+    server_stream_go_on(server_stream_of(self));
+    printf("takeover epoch=%" PRIu64 " tick=%" PRIu64 " players=%" PRIu32 " silent_ms=%" PRIu64
+           "\n",
+           epoch, tick, players, silent_us / MS);
+    (void)fflush(stdout);
+    base_report(&self->reporter, NULL, 0,
+                "note: the match continues here after tick %" PRIu64 ": epoch %" PRIu64 ", %" PRIu32
+                " players may come back",
+                tick, epoch, players);
+}
+
 static bool run_tick(server_program* self, uint64_t now_us) {
     server_standby* standby = server_standby_of(self);
     standby->tick_us = now_us;
@@ -142,29 +163,12 @@ static bool run_tick(server_program* self, uint64_t now_us) {
         standby->state = net_standby_run(standby->standby, self->server, now_us);
         if (standby->state == NET_STANDBY_RAN) return true;
         if (standby->state == NET_STANDBY_HAS) {
-            const uint64_t silent_us =
-                net_follow_get_report(server_follow_of(self)->source, now_us).silent_us;
-            self->ticks = NULL; // from here on it is the server of the match
-            net_server_set_epoch(
-                self->server, net_standby_get_report(server_standby_of(self)->standby).epoch + 1);
-            net_transport_enet_standby_set(self->enet, false);
-            server_stream_go_on(server_stream_of(self));
-            const uint32_t players = net_match_players(self->match, NULL, 0);
-            const net_standby_report report =
-                net_standby_get_report(server_standby_of(self)->standby);
-            printf("takeover epoch=%" PRIu64 " tick=%" PRIu64 " players=%" PRIu32
-                   " silent_ms=%" PRIu64 "\n",
-                   report.epoch + 1, net_match_tick(self->match), players, silent_us / MS);
-            (void)fflush(stdout);
-            base_report(&self->reporter, NULL, 0,
-                        "note: the match continues here after tick %" PRIu64 ": epoch %" PRIu64
-                        ", %" PRIu32 " players may come back",
-                        net_match_tick(self->match), report.epoch + 1, players);
+            begin_match(self, now_us);
             return false;
         }
         if (standby->state > NET_STANDBY_HAS) {
             self->ticks = &server_follow_ticks; // which keep the sessions
-            if (server_standby_of(self)->state == NET_STANDBY_ENDED)
+            if (standby->state == NET_STANDBY_ENDED)
                 base_report(&self->reporter, NULL, 0, "note: the match ended at tick %" PRIu64,
                             net_match_tick(self->match));
             net_server_stop(self->server, now_us);

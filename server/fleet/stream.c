@@ -44,7 +44,6 @@ struct server_stream {
     server_nats* nats;
     net_broker broker;
     net_stream_writer* writer;
-    base_bytes header;
     int wake;              // an eventfd: the thread should look
     _Atomic bool is_woken; // it does
     int stored;            // an eventfd: the loop should look
@@ -264,14 +263,16 @@ static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed)
         code = resume(self, &behind);
         server_nats_write(self->nats, wake, self);
     }
-    if (code == NET_EXIT_CLEAN && behind.sequence == 0 &&
-        net_stream_tap_header(self->tap, &self->header, &self->program->reporter) != NET_OK)
-        code = NET_EXIT_RUNTIME;
     if (code != NET_EXIT_CLEAN) return code;
+    const net_stream_source source = net_stream_tap_source(self->tap);
+    const base_bytes* header = behind.sequence == 0 ? source.restart(source.context) : NULL;
+    if (behind.sequence == 0 && !header)
+        return net_exit_report(NET_EXIT_RUNTIME, &self->program->reporter,
+                               server_log_of(self->program)->file,
+                               "--stream: the log has not all of the match");
     make_writer(self);
-    const bool is_first = behind.sequence == 0;
-    net_stream_writer_claim(self->writer, &behind, is_first ? self->header.data : NULL,
-                            is_first ? self->header.size : 0);
+    net_stream_writer_claim(self->writer, &behind, header ? header->data : NULL,
+                            header ? header->size : 0);
     atomic_store(&self->has_writer, true);
     return start_thread(self) ? wait_for_claim(self) : NET_EXIT_RUNTIME;
 }
@@ -317,32 +318,24 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     if (self->trouble_us == 0) self->trouble_us = now_us;
     if (now_us - self->trouble_us < PATIENCE_MS * MS && status->trouble != NET_STREAM_WELL) return;
     const base_reporter* reporter = &self->program->reporter;
-    const char* then = goes_on(self) ? ", the match continues" : "";
     if (self->said_trouble == NET_STREAM_WELL) self->said_acked = status->acked.records;
     self->said_trouble = status->trouble;
     self->trouble_us = 0;
-    switch (status->trouble) {
-    case NET_STREAM_AWAY:
-        (void)base_text_copy(self->said_text, sizeof self->said_text, status->text);
-        base_report(reporter, NULL, 0, "warning: the stream's broker is away%s: %s", then,
-                    status->text);
-        return;
-    case NET_STREAM_SLOW:
-        base_report(reporter, NULL, 0,
-                    "warning: the stream's broker does not answer%s: it elects, or its disk is "
-                    "slow or full (after a full one, make room and start it again)",
-                    then);
-        return;
-    case NET_STREAM_FULL:
-        base_report(reporter, NULL, 0,
-                    "warning: the stream's broker is full%s: make room there (%s)", then,
-                    status->text);
-        return;
-    default:
+    (void)base_text_copy(self->said_text, sizeof self->said_text, status->text);
+    if (status->trouble == NET_STREAM_WELL)
         base_report(reporter, NULL, 0,
                     "note: the stream's broker is back; %" PRIu64 " records come late",
                     self->counts.records - self->said_acked);
-    }
+    else
+        base_report(reporter, NULL, 0, "warning: the stream's broker %s%s%s",
+                    is_away                              ? "is away"
+                    : status->trouble == NET_STREAM_FULL ? "is full and needs room"
+                                                         : "does not answer",
+                    goes_on(self) ? ", the match continues: " : ": ",
+                    status->trouble != NET_STREAM_SLOW
+                        ? status->text
+                        : "it elects, or its disk is slow or full (after a full one, make room "
+                          "and start it again)");
 }
 
 static void write_idle(const server_stream* self, net_idle why) {
@@ -551,9 +544,7 @@ static void keep_safe(server_stream* self, uint64_t now_us) {
 }
 
 void server_stream_url(const server_stream* stream, char* text, size_t text_bytes) {
-    char url[SERVER_NATS_URL_BYTES];
-    server_nats_url(stream->nats, url);
-    (void)base_text_copy(text, text_bytes, url);
+    server_nats_url(stream->nats, text, text_bytes);
 }
 
 static void end_stream(server_stream* self) {
@@ -585,7 +576,6 @@ static bool create_stream(server_stream* self, server_program* program, net_stre
     self->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->stored = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->said_state = NET_STREAM_OWNED;
-    base_bytes_init(&self->header, NULL);
     pthread_mutex_init(&self->mutex, NULL);
     const net_stream_tap_config tap = {.log_file = server_log_of(program)->file,
                                        .is_following = program->config.standby != NULL,
@@ -629,12 +619,12 @@ static int make_stream(server_program* program) {
 static int begin_stream(server_program* program) {
     server_stream* self = server_stream_of(program);
     if (!self) return NET_EXIT_CLEAN;
-    if (server_log_of(program)->has_file && program->config.standby)
-        return stand_by(self, server_standby_of(program));
-    if (server_log_of(program)->has_file)
-        return claim_stream(self, program->identity, program->config.resume != NULL);
-    return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL,
-                           "--stream: there is no log, which is its source");
+    if (!server_log_of(program)->has_file)
+        return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL,
+                               "--stream: there is no log, which is its source");
+    return program->config.standby
+               ? stand_by(self, server_standby_of(program))
+               : claim_stream(self, program->identity, program->config.resume != NULL);
 }
 
 static void pass(server_program* program, uint64_t now_us) {
@@ -683,7 +673,6 @@ static int stop_stream(server_program* program) {
     if (program->config.standby) server_standby_of(program)->nats = NULL; // the same
     net_stream_tap_destroy(self->tap);
     self->tap = NULL;
-    base_bytes_deinit(&self->header);
     if (self->wake >= 0) close(self->wake);
     if (self->stored >= 0) close(self->stored);
     pthread_mutex_destroy(&self->mutex);

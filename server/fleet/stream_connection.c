@@ -72,6 +72,15 @@ static void mark_up(server_connection* self) {
     server_backoff_up(&self->backoff, net_loop_now_us());
 }
 
+// A subscription ended, the thread, or a connection: they may call into this no more.
+static void leave(void* context) {
+    server_connection* self = context;
+    pthread_mutex_lock(&self->mutex);
+    self->users--;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+}
+
 static void note_up(natsConnection* connection, void* context) {
     (void)connection;
     server_connection* self = context;
@@ -100,7 +109,7 @@ static void note_closed(natsConnection* connection, void* context) {
     note_reason(self, status, text);
     self->must_connect = true;
     pthread_mutex_unlock(&self->mutex);
-    server_connection_leave(self);
+    leave(self);
 }
 
 // Before an attempt of the library, on the thread that made the last one.
@@ -117,8 +126,8 @@ static int64_t choose_delay(natsConnection* connection, int attempts, void* cont
 }
 
 // By default the library prints them.
-static void hear_error(natsConnection* connection, natsSubscription* subscription,
-                       natsStatus status, void* context) {
+static void ignore_error(natsConnection* connection, natsSubscription* subscription,
+                         natsStatus status, void* context) {
     (void)connection, (void)subscription, (void)status, (void)context;
 }
 
@@ -173,15 +182,8 @@ static void* run_connection(void* context) {
     } while (wait_for_turn(self));
     pthread_mutex_unlock(&self->mutex);
     natsConnection_Destroy(self->made);
-    server_connection_leave(self);
+    leave(self);
     return NULL;
-}
-
-static bool start_thread(server_connection* self) {
-    pthread_t thread;
-    const bool has_thread = net_thread_start(&thread, run_connection, self) == 0;
-    if (has_thread) (void)pthread_detach(thread); // it may wait for a broker when all is closed
-    return has_thread;
 }
 
 // ---- the one that polls ----
@@ -205,25 +207,33 @@ bool server_connection_look(server_connection* self, natsConnection** made, uint
     return is_up;
 }
 
-void server_connection_enter(server_connection* self) {
+natsStatus server_connection_subscribe(server_connection* self, natsConnection* connection,
+                                       const char* subject, const char* group,
+                                       natsMsgHandler callback, void* context,
+                                       natsSubscription** made) {
     pthread_mutex_lock(&self->mutex);
     self->users++;
     pthread_mutex_unlock(&self->mutex);
-}
-
-void server_connection_leave(void* context) {
-    server_connection* self = context;
-    pthread_mutex_lock(&self->mutex);
-    self->users--;
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->mutex);
+    natsStatus status =
+        group ? natsConnection_QueueSubscribe(made, connection, subject, group, callback, context)
+              : natsConnection_Subscribe(made, connection, subject, callback, context);
+    if (status == NATS_OK) status = natsSubscription_SetOnCompleteCB(*made, leave, self);
+    if (status != NATS_OK) leave(self);
+    return status;
 }
 
 // ---- life ----
 
-static void set_options(server_connection* self) {
+// @return false: a file cannot be read, or there is no memory.
+static bool make_options(server_connection* self, const server_nats_address* address,
+                         int64_t write_ms) {
     enum { CONNECT_MS = 2000, PING_MS = 2000, PINGS_MAX = 3 };
+    const char* servers[SERVER_NATS_SERVERS_MAX];
+    for (uint32_t i = 0; i < address->server_count; i++)
+        servers[i] = address->servers[i];
+    if (natsOptions_Create(&self->options) != NATS_OK) return false;
     natsOptions* options = self->options;
+    (void)natsOptions_SetName(options, "shoal");
     (void)natsOptions_SetTimeout(options, CONNECT_MS);
     (void)natsOptions_SetMaxReconnect(options, -1);
     (void)natsOptions_SetCustomReconnectDelay(options, choose_delay, self);
@@ -231,10 +241,18 @@ static void set_options(server_connection* self) {
     (void)natsOptions_SetMaxPingsOut(options, PINGS_MAX);
     (void)natsOptions_SetSendAsap(options, true);
     (void)natsOptions_SetNoEcho(options, true); // of its own reports
-    (void)natsOptions_SetErrorHandler(options, hear_error, self);
+    (void)natsOptions_SetWriteDeadline(options, write_ms);
+    (void)natsOptions_SetErrorHandler(options, ignore_error, self);
     (void)natsOptions_SetDisconnectedCB(options, note_down, self);
     (void)natsOptions_SetClosedCB(options, note_closed, self);
     (void)natsOptions_SetReconnectedCB(options, note_up, self);
+    return natsOptions_SetServers(options, servers, (int)address->server_count) == NATS_OK &&
+           natsOptions_UseGlobalMessageDelivery(options, true) == NATS_OK &&
+           (!address->is_secure || natsOptions_SetSecure(options, true) == NATS_OK) &&
+           (!address->ca[0] ||
+            natsOptions_LoadCATrustedCertificates(options, address->ca) == NATS_OK) &&
+           (!address->credentials[0] || natsOptions_SetUserCredentialsFromFiles(
+                                            options, address->credentials, NULL) == NATS_OK);
 }
 
 static void destroy(server_connection* self) {
@@ -244,18 +262,21 @@ static void destroy(server_connection* self) {
     base_release(NULL, self, sizeof *self);
 }
 
-server_connection* server_connection_create(natsOptions* options, bool has_one_server,
+server_connection* server_connection_create(const server_nats_address* address, int64_t write_ms,
                                             void (*wake)(void* context), void* context) {
+    pthread_t thread;
     server_connection* self = base_allocate_zero(NULL, sizeof *self);
-    self->options = options;
-    self->has_one_server = has_one_server;
+    self->has_one_server = address->server_count == 1;
     self->wake = wake;
     self->context = context;
     pthread_mutex_init(&self->mutex, NULL);
     net_condition_init(&self->changed);
-    set_options(self);
     self->users = 1; // the thread
-    if (start_thread(self)) return self;
+    if (make_options(self, address, write_ms) &&
+        net_thread_start(&thread, run_connection, self) == 0) {
+        (void)pthread_detach(thread); // it may wait for a broker when all is closed
+        return self;
+    }
     destroy(self);
     return NULL;
 }

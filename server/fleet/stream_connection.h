@@ -6,20 +6,23 @@
 /// Threads: any, but server_connection_look and server_connection_close on the one that polls.
 #pragma once
 
-#include "base/macros.h"
+#include "nats_url.h"
 
 #include <nats/nats.h>
 
 typedef struct server_connection server_connection;
 
-/// Begin to connect, with options that name servers and credentials; they are its own from here on.
+/// Begin to connect. A broker that takes nothing for `write_ms` is away; 0: it is waited for.
 /// `wake` is called from any thread when something changed.
-/// @return NULL when memory ran out or the system gives no thread.
-server_connection* server_connection_create(natsOptions* options, bool has_one_server,
+/// @return NULL: nats_GetLastError says why, or else memory ran out or the system gives no thread.
+server_connection* server_connection_create(const server_nats_address* address, int64_t write_ms,
                                             void (*wake)(void* context), void* context);
-/// A subscription's callbacks may come from now on, or come no more.
-void server_connection_enter(server_connection* self);
-void server_connection_leave(void* self);
+/// Subscribe on the caller's connection; `group` NULL: every subscriber gets each message. The
+/// callback may come until the connection is closed.
+natsStatus server_connection_subscribe(server_connection* self, natsConnection* connection,
+                                       const char* subject, const char* group,
+                                       natsMsgHandler callback, void* context,
+                                       natsSubscription** made);
 bool server_connection_is_up(server_connection* self);
 /// What the connection is now. `made`: the caller's from now on, in the place of the one before,
 /// whose subscriptions are gone with it; NULL: still that one. `count`: connected so often.

@@ -11,7 +11,6 @@
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.
 #include "stream_nats.h"
 
-#include "nats_url.h"
 #include "stream_connection.h"
 
 #include "base/shown.h"
@@ -187,7 +186,7 @@ static void read_last(server_nats* self, natsMsg* message, const json_t* json,
     const uint64_t error = read_error(self, message, json);
     answer->end = self->end;
     answer->code = error == ERROR_NO_MESSAGE ? NET_BROKER_DONE : code_of(error);
-    if (error > 0) self->has_messages = false;
+    self->has_messages = self->has_messages && error == 0;
     if (error > 0) return;
     const json_t* last = json_object_get(json, "message");
     const json_t* data = json_object_get(last, "data");
@@ -324,18 +323,8 @@ static void ask(server_nats* self, const char* api, const char* name, char kind,
 
 static natsStatus subscribe(server_nats* self, const char* subject,
                             natsSubscription** subscription) {
-    server_connection_enter(self->link);
-    natsStatus status =
-        natsConnection_Subscribe(subscription, self->connection, subject, keep_message, self);
-    if (status == NATS_OK)
-        status =
-            natsSubscription_SetOnCompleteCB(*subscription, server_connection_leave, self->link);
-    if (status != NATS_OK) server_connection_leave(self->link);
-    return status;
-}
-
-static natsStatus ask_reports(server_nats* self) {
-    return self->reports ? NATS_OK : subscribe(self, self->report, &self->reports);
+    return server_connection_subscribe(self->link, self->connection, subject, NULL, keep_message,
+                                       self, subscription);
 }
 
 static void report(void* context, const void* data, size_t size) {
@@ -348,20 +337,17 @@ static void append(void* context, uint64_t request, const net_broker_append* app
     natsMsg* message = NULL;
     char reply[128], expected[24];
     if (!is_up(self)) return;
-    (void)ask_reports(self);
+    if (!self->reports) (void)subscribe(self, self->report, &self->reports);
     (void)base_text_format(reply, sizeof reply, "%s.r.a%" PRIu64, (const char*)self->inbox,
                            request);
     (void)base_text_format(expected, sizeof expected, "%" PRIu64, append->expected);
-    natsStatus status = natsMsg_Create(&message, self->subject, reply, (const char*)append->data,
-                                       (int)append->size);
-    if (status == NATS_OK)
-        status = natsMsgHeader_Set(message, "Nats-Expected-Last-Sequence", expected);
-    if (status == NATS_OK)
-        status = natsMsgHeader_Set(message, "Nats-Expected-Stream", self->stream);
-    if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Msg-Id", append->id);
-    if (status == NATS_OK && append->replaces)
-        status = natsMsgHeader_Set(message, "Nats-Rollup", "all");
-    if (status == NATS_OK) (void)natsConnection_PublishMsg(self->connection, message);
+    if (natsMsg_Create(&message, self->subject, reply, (const char*)append->data,
+                       (int)append->size) == NATS_OK &&
+        natsMsgHeader_Set(message, "Nats-Expected-Last-Sequence", expected) == NATS_OK &&
+        natsMsgHeader_Set(message, "Nats-Expected-Stream", self->stream) == NATS_OK &&
+        natsMsgHeader_Set(message, "Nats-Msg-Id", append->id) == NATS_OK &&
+        (!append->replaces || natsMsgHeader_Set(message, "Nats-Rollup", "all") == NATS_OK))
+        (void)natsConnection_PublishMsg(self->connection, message);
     natsMsg_Destroy(message);
 }
 
@@ -451,7 +437,7 @@ static bool look(server_nats* self, uint64_t* reconnects) {
         self->connection = made;
         (void)base_text_format(replies, sizeof replies, "%s.r.*", (const char*)self->inbox);
         (void)subscribe(self, replies, &self->replies);
-        if (self->config.reader) (void)ask_reports(self);
+        if (self->config.reader) (void)subscribe(self, self->report, &self->reports);
     }
     (void)base_text_copy_public(host, sizeof host, self->url.servers[0]);
     self->away[0] = 0;
@@ -482,15 +468,6 @@ static net_broker_status status(void* context) {
     return now;
 }
 
-static net_result refuse_url(const server_nats* self, const base_reporter* reporter) {
-    // Its text may hold a password.
-    (void)self;
-    base_report(reporter, NULL, 0,
-                "the stream's address is nats://HOST[:PORT][,HOST...]/[SHOAL_IDENTITY]"
-                "[?replicas=1..5&hours=24&keep-min=60&ca=FILE&creds=FILE], or with tls://");
-    return NET_ERR_ADDRESS;
-}
-
 // ---- life ----
 
 void server_nats_write(server_nats* self, void (*wakes)(void* context), void* context) {
@@ -503,22 +480,6 @@ void server_nats_write(server_nats* self, void (*wakes)(void* context), void* co
     pthread_mutex_unlock(&self->mutex);
 }
 
-// @return NET_OK; NET_ERR_ADDRESS (reported); NET_ERR_MEMORY: no thread is left.
-static net_result begin_to_connect(server_nats* self, const base_reporter* reporter) {
-    natsOptions* options = NULL;
-    natsStatus status = server_nats_address_options(&self->url, &options);
-    if (status == NATS_OK) status = natsOptions_UseGlobalMessageDelivery(options, true);
-    if (status == NATS_OK) status = natsInbox_Create(&self->inbox);
-    if (status != NATS_OK) {
-        const char* text = nats_GetLastError(NULL);
-        base_report(reporter, NULL, 0, "NATS: %s", text ? text : natsStatus_GetText(status));
-        natsOptions_Destroy(options);
-        return NET_ERR_ADDRESS;
-    }
-    self->link = server_connection_create(options, self->url.server_count == 1, wake, self);
-    return self->link ? NET_OK : NET_ERR_MEMORY;
-}
-
 net_result server_nats_open(const server_nats_config* config, const base_reporter* reporter,
                             server_nats** nats_out) {
     *nats_out = NULL;
@@ -526,25 +487,31 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     self->config = *config;
     self->setup_reconnects = UINT64_MAX;
     pthread_mutex_init(&self->mutex, NULL);
-    net_result result =
-        server_nats_address_read(&self->url, config->url) ? NET_OK : refuse_url(self, reporter);
-    if (result == NET_OK && config->identity > 0) self->url.identity = config->identity;
-    if (result == NET_OK && self->url.identity == 0) {
-        base_report(reporter, NULL, 0, "the stream's address names no stream (/SHOAL_IDENTITY)");
-        result = NET_ERR_ADDRESS;
-    }
+    const bool is_read = server_nats_address_read(&self->url, config->url);
+    if (config->identity > 0) self->url.identity = config->identity;
+    net_result result = is_read && self->url.identity > 0 ? NET_OK : NET_ERR_ADDRESS;
+    if (result != NET_OK) // its text may hold a password
+        base_report(reporter, NULL, 0, "%s",
+                    is_read ? "the stream's address names no stream (/SHOAL_IDENTITY)"
+                            : "the stream's address is nats://HOST[:PORT][,HOST...]/"
+                              "[SHOAL_IDENTITY][?replicas=1..5&hours=24&keep-min=60&ca=FILE&"
+                              "creds=FILE], or with tls://");
     (void)base_text_format(self->stream, sizeof self->stream, "SHOAL_%016" PRIx64,
                            self->url.identity);
     (void)base_text_format(self->subject, sizeof self->subject, "shoal.%016" PRIx64,
                            self->url.identity);
     (void)base_text_format(self->report, sizeof self->report, "%s.report", self->subject);
-    if (result == NET_OK) result = begin_to_connect(self, reporter);
-    if (result != NET_OK) {
-        server_nats_close(self);
-        return result;
+    if (result == NET_OK) self->link = server_connection_create(&self->url, 0, wake, self);
+    if (result == NET_OK && (!self->link || natsInbox_Create(&self->inbox) != NATS_OK)) {
+        const char* text = nats_GetLastError(NULL);
+        base_report(reporter, NULL, 0, "NATS: %s", text ? text : "no memory, or no thread");
+        result = NET_ERR_ADDRESS;
     }
-    *nats_out = self;
-    return NET_OK;
+    if (result == NET_OK)
+        *nats_out = self;
+    else
+        server_nats_close(self);
+    return result;
 }
 
 void server_nats_close(server_nats* self) {
@@ -610,7 +577,7 @@ void server_nats_end(server_nats* self, const base_reporter* reporter) {
                     self->trouble);
 }
 
-void server_nats_url(const server_nats* self, char text[SERVER_NATS_URL_BYTES]) {
+void server_nats_url(const server_nats* self, char* text, size_t text_bytes) {
     char url[sizeof self->url.servers + sizeof self->stream + 1];
     size_t used = 0;
     for (uint32_t i = 0; i < self->url.server_count; i++) {
@@ -620,5 +587,5 @@ void server_nats_url(const server_nats* self, char text[SERVER_NATS_URL_BYTES]) 
         used += strlen(url + used);
     }
     (void)base_text_format(url + used, sizeof url - used, "/%s", self->stream);
-    (void)base_text_copy_public(text, SERVER_NATS_URL_BYTES, url);
+    (void)base_text_copy_public(text, text_bytes, url);
 }

@@ -40,4 +40,4 @@ void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t 
 /// for the broker, 2 s at most.
 void server_nats_end(server_nats* nats, const base_reporter* reporter);
 /// Write the URL with which others follow: without user and password.
-void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]);
+void server_nats_url(const server_nats* nats, char* text, size_t text_bytes);

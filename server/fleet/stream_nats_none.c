@@ -35,7 +35,7 @@ void server_nats_end(server_nats* nats, const base_reporter* reporter) {
     (void)nats, (void)reporter;
 }
 
-void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]) {
-    (void)nats;
+void server_nats_url(const server_nats* nats, char* text, size_t text_bytes) {
+    (void)nats, (void)text_bytes;
     text[0] = 0;
 }

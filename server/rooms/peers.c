@@ -3,7 +3,6 @@
 
 #include "peers.h"
 
-#include "fleet/nats_url.h"
 #include "fleet/stream_connection.h"
 
 #include "base/alloc.h"
@@ -84,20 +83,6 @@ static bool peers_next(server_peers* self, server_peer_message* message) {
 
 // ---- the connection
 
-static void subscribe(server_peers* self, peer_subject* subject) {
-    server_connection_enter(self->link);
-    natsStatus status =
-        subject->is_group
-            ? natsConnection_QueueSubscribe(&subject->subscription, self->connection, subject->text,
-                                            "hosts", keep_message, self)
-            : natsConnection_Subscribe(&subject->subscription, self->connection, subject->text,
-                                       keep_message, self);
-    if (status == NATS_OK)
-        status = natsSubscription_SetOnCompleteCB(subject->subscription, server_connection_leave,
-                                                  self->link);
-    if (status != NATS_OK) server_connection_leave(self->link);
-}
-
 static void drop_connection(server_peers* self) {
     if (self->connection) natsConnection_Close(self->connection);
     for (uint32_t i = 0; i < self->subject_count; i++) {
@@ -125,7 +110,9 @@ static bool peers_pass(server_peers* self) {
             subject->drained = NULL;
         }
         if (subject->is_wanted && !subject->subscription) {
-            subscribe(self, subject);
+            (void)server_connection_subscribe(self->link, self->connection, subject->text,
+                                              subject->is_group ? "hosts" : NULL, keep_message,
+                                              self, &subject->subscription);
         } else if (!subject->is_wanted && subject->subscription && !subject->drained) {
             (void)natsSubscription_Drain(subject->subscription);
             subject->drained = subject->subscription;
@@ -186,17 +173,10 @@ static void peers_destroy(server_peers* self) {
 static server_peers* peers_create(const char* url, const base_reporter* reporter) {
     server_peers* self = base_owner_create(NULL, sizeof *self);
     server_nats_address address;
-    natsOptions* options = NULL;
     const bool has_pipe = pipe2(self->pipe, O_NONBLOCK | O_CLOEXEC) == 0;
     const bool is_read = server_nats_address_read(&address, url) && address.identity == 0;
-    if (is_read && has_pipe && server_nats_address_options(&address, &options) == NATS_OK &&
-        natsInbox_Create(&self->inbox) == NATS_OK &&
-        natsOptions_UseGlobalMessageDelivery(options, true) == NATS_OK &&
-        natsOptions_SetWriteDeadline(options, WRITE_MS) == NATS_OK) {
-        self->link = server_connection_create(options, address.server_count == 1, wake, self);
-        options = NULL;
-    }
-    if (self->link) {
+    if (is_read && has_pipe) self->link = server_connection_create(&address, WRITE_MS, wake, self);
+    if (self->link && natsInbox_Create(&self->inbox) == NATS_OK) {
         char answers[SERVER_PEER_SUBJECT_BYTES];
         (void)base_text_format(answers, sizeof answers, "%s.*", (const char*)self->inbox);
         peers_listen(self, answers, false, true);
@@ -206,8 +186,7 @@ static server_peers* peers_create(const char* url, const base_reporter* reporter
     base_report(reporter, NULL, 0, "fleet: %s", // the URL may hold a password
                 !is_read ? "it needs nats://HOST[:PORT][,HOST...][?ca=FILE&creds=FILE], or tls://"
                 : why    ? why
-                         : "there is no memory, or no thread");
-    natsOptions_Destroy(options);
+                         : "no memory, or no thread");
     peers_destroy(self);
     return NULL;
 }

@@ -164,11 +164,6 @@ BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t rec
 /// A server that followed goes on as the one that writes: what waits is dropped, and the next
 /// record of its log has number `records` + 1. Not while the source is used.
 void net_stream_tap_begin(net_stream_tap* tap, uint64_t records);
-/// Append the packed Header of the log. @return NET_OK; what net_log_reader_create
-/// returns (reported).
-BASE_MUST_USE net_result net_stream_tap_header(const net_stream_tap* tap, base_bytes* header,
-                                               const base_reporter* reporter);
-
 /// Bytes of records that wait in memory. Any thread.
 uint64_t net_stream_tap_waiting(const net_stream_tap* tap);
 
@@ -257,8 +252,6 @@ void net_stream_writer_restart(net_stream_writer* writer);
 uint64_t net_stream_writer_poll(net_stream_writer* writer, uint64_t now_us);
 /// Borrowed; changes with each poll.
 const net_stream_status* net_stream_writer_status(const net_stream_writer* writer);
-/// How its connection to the broker is.
-net_broker_status net_stream_writer_broker(const net_stream_writer* writer);
 
 /// How long a follower's report counts. The next one comes after a third of that. Its tick may not
 /// be older either.

@@ -10,15 +10,20 @@
 static natsMsgHandler receive;
 static void* receiver;
 
-server_connection* server_connection_create(natsOptions* options, bool has_one_server,
+server_connection* server_connection_create(const server_nats_address* address, int64_t write_ms,
                                             void (*wake)(void* context), void* context) {
-    natsOptions_Destroy(options);
-    return context;
+    return nats_Open(-1) == NATS_OK ? context : NULL;
 }
 
-void server_connection_enter(server_connection* self) {}
-
-void server_connection_leave(void* self) {}
+natsStatus server_connection_subscribe(server_connection* self, natsConnection* connection,
+                                       const char* subject, const char* group,
+                                       natsMsgHandler callback, void* context,
+                                       natsSubscription** made) {
+    *made = NULL;
+    receive = callback;
+    receiver = context;
+    return NATS_OK;
+}
 
 bool server_connection_is_up(server_connection* self) {
     return self != NULL;
@@ -34,19 +39,6 @@ bool server_connection_look(server_connection* self, natsConnection** made, uint
 
 bool server_connection_close(server_connection* self) {
     return self != NULL;
-}
-
-natsStatus natsConnection_Subscribe(natsSubscription** subscription, natsConnection* connection,
-                                    const char* subject, natsMsgHandler handler, void* closure) {
-    *subscription = NULL;
-    receive = handler;
-    receiver = closure;
-    return NATS_OK;
-}
-
-natsStatus natsSubscription_SetOnCompleteCB(natsSubscription* subscription, natsOnCompleteCB done,
-                                            void* closure) {
-    return NATS_OK;
 }
 
 int64_t natsConnection_GetMaxPayload(natsConnection* connection) {
