@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 91 };
@@ -138,23 +137,14 @@ static bool join(const base_option_list* words, char line[SERVER_CONTROL_LINE_BY
 
 // ---- the client's side of server/inspect/control.h. What the server sends is limited and checked.
 
-static int refuse_address(const base_reporter* reporter, const char* path, const char* what) {
-    return net_exit_report(NET_EXIT_CONNECT, reporter, NULL, "cannot reach a server at %s: %s",
-                           path, what);
-}
-
 // Close it in both cases. @return NET_EXIT_CLEAN, or the exit code: reported.
 static int open_connection(ctl_connection* self, const char* path, const base_reporter* reporter) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     const struct timeval patience = {.tv_sec = CTL_ANSWER_S_MAX};
-    *self = (ctl_connection){.descriptor = -1, .reporter = reporter};
+    *self = (ctl_connection){.descriptor = server_control_connect(path, 0), .reporter = reporter};
     base_bytes_init(&self->answer, NULL);
-    if (!base_text_copy(address.sun_path, sizeof address.sun_path, path))
-        return refuse_address(reporter, path, "the path is longer than 107 bytes");
-    self->descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (self->descriptor < 0 ||
-        connect(self->descriptor, (const struct sockaddr*)&address, sizeof address) != 0)
-        return refuse_address(reporter, path, strerror(errno));
+    if (self->descriptor < 0)
+        return net_exit_report(NET_EXIT_CONNECT, reporter, NULL, "cannot reach a server at %s: %s",
+                               path, strerror(errno));
     (void)setsockopt(self->descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     (void)setsockopt(self->descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     return NET_EXIT_CLEAN;

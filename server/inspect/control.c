@@ -51,6 +51,19 @@ static int refuse_socket(const base_reporter* reporter, const char* path, const 
     return net_exit_report(code, reporter, NULL, "--control %s: %s", path, what);
 }
 
+int server_control_connect(const char* path, int flags) {
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    errno = ENAMETOOLONG;
+    if (!base_text_copy(at.sun_path, sizeof at.sun_path, path)) return -1;
+    const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    if (descriptor >= 0 && connect(descriptor, (const struct sockaddr*)&at, sizeof at) == 0)
+        return descriptor;
+    const int error = errno;
+    if (descriptor >= 0) close(descriptor);
+    errno = error;
+    return -1;
+}
+
 // A socket that refuses connections is what a killed server left behind. @return false: it is in
 // use, or no socket.
 static bool make_room(const struct sockaddr_un* address, const char** fault) {
@@ -59,12 +72,9 @@ static bool make_room(const struct sockaddr_un* address, const char** fault) {
     *fault = "there is a file that is not a socket";
     if (!S_ISSOCK(found.st_mode)) return false;
     *fault = "another server listens there";
-    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const bool is_dead = probe >= 0 &&
-                         connect(probe, (const struct sockaddr*)address, sizeof *address) != 0 &&
-                         errno == ECONNREFUSED;
+    const int probe = server_control_connect(address->sun_path, SOCK_NONBLOCK);
     if (probe >= 0) close(probe);
-    return is_dead && unlink(address->sun_path) == 0;
+    return probe < 0 && errno == ECONNREFUSED && unlink(address->sun_path) == 0;
 }
 
 static bool watch(const server_control* self, int operation, int descriptor, uint32_t events,

@@ -15,6 +15,9 @@
 
 typedef struct server_control server_control;
 
+/// Connect to the control socket of a server; `flags` of socket(2): SOCK_NONBLOCK or 0.
+/// @return the descriptor; -1 with errno.
+int server_control_connect(const char* path, int flags);
 /// Listen. What a server that was killed left behind is replaced; *control is NULL after an error.
 /// @return NET_EXIT_CLEAN, or the exit code: reported.
 BASE_MUST_USE int server_control_open(const char* path, const base_reporter* reporter,

@@ -76,6 +76,9 @@ BASE_MUST_USE bool server_host_find_matches(server_host* host);
 /// Start and stop what the states of the matches demand.
 /// @return when it has to be called again.
 uint64_t server_host_tend(server_host* host, uint64_t now_us);
+typedef char server_path_text[SERVER_HOST_PATH_BYTES + 64];
+/// Write the path of a file in the folder of a match, "/match"; "": of the folder. @return it.
+const char* server_room_path(const server_room* room, const char* file, server_path_text path);
 /// A signal to the process of a match, if there is one.
 void server_room_signal(const server_room* room, int signal);
 /// The key of its spectators' tokens, which follows from that of its players.

@@ -54,19 +54,17 @@ void server_host_unwatch(server_host* host, server_watch* watch) {
     watch->descriptor = -1;
 }
 
-typedef char path_text[SERVER_HOST_PATH_BYTES + 64];
-
 typedef char stream_text[2 * SERVER_HOST_PATH_BYTES];
 
-static const char* path_of(const server_room* room, const char* file, path_text path) {
-    (void)base_text_format(path, sizeof(path_text), "%s/matches/%s%s", room->host->conf.folder,
-                           room->id, file);
+const char* server_room_path(const server_room* room, const char* file, server_path_text path) {
+    (void)base_text_format(path, sizeof(server_path_text), "%s/matches/%s%s",
+                           room->host->conf.folder, room->id, file);
     return path;
 }
 
 static bool write_file(const server_room* room, const char* name, const char* text) {
-    path_text path;
-    const int file = base_file_overwrite(path_of(room, name, path));
+    server_path_text path;
+    const int file = base_file_overwrite(server_room_path(room, name, path));
     const bool is_written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
     if (file >= 0) close(file);
     return is_written;
@@ -255,8 +253,8 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
     const bool has_ports = strchr(end ? end : conf->listen, ':') != NULL;
     char hosts[1024] = "", start[64] = "", *rest;
     uint32_t count = 0;
-    path_text path;
-    (void)path_of(room, "", path);
+    server_path_text path;
+    (void)server_room_path(room, "", path);
     for (uint32_t i = 0; i < conf->hosts.count; i++)
         (void)base_text_format(hosts + strlen(hosts), sizeof hosts - strlen(hosts), ",host=%s",
                                conf->hosts.values[i]);
@@ -285,7 +283,7 @@ static bool make_command(const server_room* room, char* text, size_t text_bytes,
 
 // The child before its exec, and that.
 static void become_match(const server_room* room, char* words[], const char* stream) {
-    path_text path;
+    server_path_text path;
     sigset_t none;
     sigemptyset(&none);
     (void)base_text_format(path, sizeof path, "%s %s/reports", room->id, room->host->conf.folder);
@@ -299,9 +297,9 @@ static void become_match(const server_room* room, char* words[], const char* str
          (unsetenv("SHOAL_STREAM") == 0 &&
           setenv(room->is_elsewhere ? "SHOAL_STANDBY" : "SHOAL_STREAM", stream, 1) == 0));
     const int out =
-        open(path_of(room, "/out", path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        open(server_room_path(room, "/out", path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const int err =
-        open(path_of(room, "/err", path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        open(server_room_path(room, "/err", path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     (void)signal(SIGCHLD, SIG_DFL);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -322,12 +320,13 @@ static bool follow_process(server_room* room, uint64_t pid) {
 static void start_match(server_room* room, uint64_t now_us) {
     server_host* host = room->host;
     char text[8192], *words[ARGUMENTS_MAX + 1];
-    path_text path;
+    server_path_text path;
     stream_text stream;
     errno = E2BIG;
     pid_t pid = -1;
     if (make_command(room, text, sizeof text, words, stream) &&
-        (mkdir(path_of(room, "", path), 0700) == 0 || errno == EEXIST) && make_secrets(room))
+        (mkdir(server_room_path(room, "", path), 0700) == 0 || errno == EEXIST) &&
+        make_secrets(room))
         pid = fork();
     if (pid == 0) become_match(room, words, stream);
     host->starts++;
@@ -346,9 +345,9 @@ static void start_match(server_room* room, uint64_t now_us) {
 
 // The last line of stderr says why.
 static void find_why(const server_room* room, const char* begin, char* why, size_t why_bytes) {
-    path_text path;
+    server_path_text path;
     char text[2048];
-    size_t size = read_tail(path_of(room, "/err", path), text, sizeof text);
+    size_t size = read_tail(server_room_path(room, "/err", path), text, sizeof text);
     while (size > 0 && text[size - 1] == '\n')
         text[--size] = '\0';
     const char* line = strrchr(text, '\n');
@@ -359,10 +358,10 @@ static void find_why(const server_room* room, const char* begin, char* why, size
 static void process_ended(void* owner, uint32_t events) {
     server_room* room = owner;
     server_host* host = room->host;
-    path_text path;
+    server_path_text path;
     char text[4096], why[sizeof room->why] = "it ended";
     (void)events;
-    (void)read_tail(path_of(room, "/out", path), text, sizeof text);
+    (void)read_tail(server_room_path(room, "/out", path), text, sizeof text);
     const bool is_given = strncmp(text, "handover ", 9) == 0 || strstr(text, "\nhandover ");
     const bool is_orderly = is_given || strncmp(text, "done ", 5) == 0 || strstr(text, "\ndone ");
     // It was handed over, or was killed and has a standby.
@@ -462,14 +461,14 @@ static void find_match(server_host* host, const char* id) {
     server_room_game game = {.most = 1};
     char text[512], pid[24];
     int had_players = 0, is_elsewhere = 0;
-    path_text path;
+    server_path_text path;
     uint64_t number = 0;
     net_key_ring keys;
     server_room* room = server_rooms_add(host->rooms, &game, id);
     room->host = host;
     room->end = (server_watch){-1, process_ended, room};
     room->state = SERVER_ROOM_OVER;
-    (void)read_tail(path_of(room, "/match", path), text, sizeof text);
+    (void)read_tail(server_room_path(room, "/match", path), text, sizeof text);
     const int words = text[0] == '-'
                           ? sscanf(text, "- %32s %d", game.name, &is_elsewhere)
                           : sscanf(text, "%32s %20s %71s %71s %d %d", game.name, pid, room->address,
@@ -478,14 +477,15 @@ static void find_match(server_host* host, const char* id) {
     room->game = known ? *known : game;
     room->is_elsewhere = is_elsewhere != 0;
     if (words < 5 || !base_text_parse_u64(pid, &number) || number > INT32_MAX ||
-        !net_host_load_keys(path_of(room, "/keys", path), &keys, &host->reporter))
+        !net_host_load_keys(server_room_path(room, "/keys", path), &keys, &host->reporter))
         return;
     room->key = keys.keys[0];
     net_key_ring_wipe(&keys);
     room->had_players = had_players != 0;
     room->heard_us = net_loop_now_us();
     room->state = room->address[0] == '-' ? SERVER_ROOM_STARTING : SERVER_ROOM_RUNNING;
-    json_t* seats = json_load_file(path_of(room, "/seats", path), JSON_REJECT_DUPLICATES, NULL);
+    json_t* seats =
+        json_load_file(server_room_path(room, "/seats", path), JSON_REJECT_DUPLICATES, NULL);
     server_room_read_seats(host->rooms, room, seats, room->heard_us);
     json_decref(seats);
     if (!make_secrets(room) || !is_process_of(pid, id) || !follow_process(room, number))

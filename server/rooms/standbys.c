@@ -14,6 +14,8 @@
 #include "host.h"
 #include "peers.h"
 
+#include "inspect/control.h"
+
 #include "base/json.h"
 #include "base/text.h"
 #include "net/socket.h"
@@ -22,7 +24,7 @@
 #include <jansson.h>
 #include <sodium.h>
 #include <string.h>
-#include <sys/un.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000)
@@ -38,14 +40,13 @@
 
 // As an operator does it. @return false: the match does not listen.
 static bool room_tell_standby(const server_room* room, const char* address) {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    server_path_text path;
     char line[NET_ADDRESS_TEXT_BYTES + 16];
     (void)base_text_format(line, sizeof line, "standbys %s\n", address);
-    const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const bool is_told = base_text_format(at.sun_path, sizeof at.sun_path, "%s/matches/%s/control",
-                                          room->host->conf.folder, room->id) &&
-                         connect(file, (const struct sockaddr*)&at, sizeof at) == 0 &&
-                         send(file, line, strlen(line), MSG_NOSIGNAL) == (ssize_t)strlen(line);
+    const int file =
+        server_control_connect(server_room_path(room, "/control", path), SOCK_NONBLOCK);
+    const bool is_told =
+        file >= 0 && send(file, line, strlen(line), MSG_NOSIGNAL) == (ssize_t)strlen(line);
     if (file >= 0) close(file);
     return is_told;
 }

@@ -30,8 +30,8 @@ typedef struct told {
 
 static void room_send(const server_room* room, const base_bytes* json) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    if (base_text_format(at.sun_path, sizeof at.sun_path, "%s/matches/%s/answers",
-                         room->host->conf.folder, room->id))
+    server_path_text path;
+    if (base_text_copy(at.sun_path, sizeof at.sun_path, server_room_path(room, "/answers", path)))
         (void)sendto(room->host->reports.descriptor, json->data, json->size,
                      MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr*)&at, sizeof at);
 }
