@@ -74,22 +74,6 @@ typedef struct reading {
     game_block block;
 } reading;
 
-static char* trim(char* text) {
-    text += strspn(text, " \t");
-    size_t size = strlen(text);
-    while (size > 0 && strchr(" \t\r", text[size - 1]))
-        text[--size] = '\0';
-    return text;
-}
-
-static char* cut_comment(char* line) {
-    char* at = strchr(line, '#');
-    while (at && at != line && at[-1] != ' ' && at[-1] != '\t')
-        at = strchr(at + 1, '#');
-    if (at) *at = '\0';
-    return trim(line);
-}
-
 static bool begin_game(reading* self, const char* name) {
     server_conf* conf = self->conf;
     if (!server_rooms_is_name(name))
@@ -162,16 +146,18 @@ static bool end_game(reading* self) {
 }
 
 static bool read_line(reading* self, char* line) {
-    line = cut_comment(line);
-    const size_t size = strlen(line);
-    if (size == 0) return true;
-    if (strcmp(line, "}") == 0 && self->game) return end_game(self);
-    if (strncmp(line, "game ", 5) == 0 && line[size - 1] == '{') {
-        if (self->game)
-            return base_report(self->reporter, self->file, self->line,
-                               "missing } of the block in line %u", self->game_line);
-        line[size - 1] = '\0';
-        return begin_game(self, trim(line + 5));
+    char name[128], rest[2];
+    int end = 0;
+    char* comment = strchr(line, '#');
+    while (comment && comment != line && comment[-1] != ' ' && comment[-1] != '\t')
+        comment = strchr(comment + 1, '#');
+    if (comment) *comment = '\0';
+    if (self->game && sscanf(line, "%1s%1s", name, rest) == 1 && name[0] == '}')
+        return end_game(self);
+    if (sscanf(line, " game %127[^ \t{] { %n", name, &end) == 1 && end > 0 && !line[end]) {
+        if (!self->game) return begin_game(self, name);
+        return base_report(self->reporter, self->file, self->line,
+                           "missing } of the block in line %u", self->game_line);
     }
     const base_options options = {
         .program = "shoal-host",

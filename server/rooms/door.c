@@ -95,26 +95,24 @@ static void visit_close(visit* self) {
 
 // ---- answers
 
-static void write_text(base_bytes* bytes, const char* text) {
-    base_bytes_write(bytes, text, strlen(text));
-}
-
 static void visit_send(visit* self, int status, const char* type, const void* bytes, size_t size) {
-    char head[512];
-    (void)base_text_format(
-        head, sizeof head,
-        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n"
+    static const char further[] =
         "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
         "Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
         "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'; img-src data:\r\n\r\n",
-        status, status == 200 ? "OK" : "Refused", type ? type : "application/json", size);
-    if (self->reply[0])
+        "frame-ancestors 'none'; img-src data:\r\n\r\n";
+    if (self->reply[0]) {
         server_errands_answer_join(self->host, self->reply, status, bytes, size);
-    else
-        write_text(&self->out, head);
-    if (!self->reply[0] && strncmp((const char*)self->in.data, "HEAD ", 5) != 0)
-        base_bytes_write(&self->out, bytes, size);
+    } else {
+        base_json_put(&self->out,
+                      "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                      "Connection: close\r\n",
+                      status, status == 200 ? "OK" : "Refused", type ? type : "application/json",
+                      size);
+        base_bytes_write(&self->out, further, sizeof further - 1);
+        if (strncmp((const char*)self->in.data, "HEAD ", 5) != 0)
+            base_bytes_write(&self->out, bytes, size);
+    }
     self->host->waiting_count -= self->state == VISIT_WAITS || self->state == VISIT_ASKS;
     self->errand.number = 0;
     self->state = VISIT_ANSWERS;
@@ -184,12 +182,6 @@ static net_address find_origin(const visit* self) {
     return from;
 }
 
-// Who is elsewhere does not mean this machine by such a name.
-static bool is_of_loopback(const char* name) {
-    return strncasecmp(name, "localhost", 9) == 0 || strncmp(name, "127.", 4) == 0 ||
-           strncmp(name, "[::1]", 5) == 0;
-}
-
 // Transfers name this host as the newest request did; one of a fleet has one name.
 static void note_name(const visit* self) {
     server_host* host = self->host;
@@ -197,7 +189,9 @@ static void note_name(const visit* self) {
     if (host->page[0]) memcpy(host->asked, host->page, sizeof host->asked);
     if (host->page[0] || !visit_header(self, "Host", name, sizeof name)) return;
     const net_address from = find_origin(self);
-    if (is_of_loopback(name) && !net_address_is_loopback(&from)) return;
+    const bool is_loopback = strncasecmp(name, "localhost", 9) == 0 ||
+                             strncmp(name, "127.", 4) == 0 || strncmp(name, "[::1]", 5) == 0;
+    if (is_loopback && !net_address_is_loopback(&from)) return; // who is elsewhere means another
     (void)visit_header(self, "X-Forwarded-Proto", scheme, sizeof scheme);
     (void)base_text_format(host->asked, sizeof host->asked, "http%s://%s",
                            strcmp(scheme, "https") == 0 ? "s" : "", name);
@@ -478,17 +472,15 @@ static void pass_head(visit* self, const char* rest, const server_room* room) {
     base_bytes_init(&head, &self->host->owner.allocator);
     base_bytes_write(&head, begin, strcspn(begin, " ") + 1);
     base_bytes_write(&head, rest, (size_t)(line - rest));
-    write_text(&head, token ? "Authorization: Bearer " : "");
-    write_text(&head, token ? token : "");
-    write_text(&head, token ? "\r\n" : "");
-    write_text(&head, is_upgrade ? "" : "Connection: close\r\n");
+    if (token) base_json_put(&head, "Authorization: Bearer %s\r\n", token);
+    if (!is_upgrade) base_json_put(&head, "Connection: close\r\n");
     for (size_t size; *line; line += size) {
         size = (size_t)(strstr(line, "\r\n") + 2 - line);
         const bool is_cut = (!is_upgrade && strncasecmp(line, "Connection:", 11) == 0) ||
                             (!is_foreign && strncasecmp(line, "Authorization:", 14) == 0);
         if (!is_cut) base_bytes_write(&head, line, size);
     }
-    write_text(&head, "\r\n");
+    base_bytes_write(&head, "\r\n", 2);
     base_bytes_write(&head, self->in.data + self->head_bytes, self->in.size - self->head_bytes);
     base_bytes_deinit(&self->in);
     self->in = head;

@@ -133,10 +133,7 @@ void server_errands_answer(server_host* host, const char* reply, const void* tex
 static void ask_hosts(server_host* host, server_errand* errand, const server_join* join,
                       const char* subject, const void* body, size_t size) {
     base_bytes* text = server_host_text(host);
-    char head[24];
-    (void)base_text_format(head, sizeof head, "%" PRIu32 "\n",
-                           choose_limit(host, errand, join->game));
-    base_bytes_write(text, head, strlen(head));
+    base_json_put(text, "%" PRIu32 "\n", choose_limit(host, errand, join->game));
     base_bytes_write(text, body, size);
     errand->number = server_errands_ask(host, subject, text->data, text->size);
 }
@@ -203,25 +200,15 @@ int server_errand_read(server_host* host, server_errand* self, const char** text
 
 void server_errands_answer_join(server_host* host, const char* reply, int status, const void* bytes,
                                 size_t size) {
-    char head[32];
     base_bytes text;
     base_bytes_init(&text, NULL);
-    (void)base_text_format(head, sizeof head, "%d %" PRIu32 "\n", status,
-                           server_rooms_seats(host->rooms));
-    base_bytes_write(&text, head, strlen(head));
+    base_json_put(&text, "%d %" PRIu32 "\n", status, server_rooms_seats(host->rooms));
     base_bytes_write(&text, bytes, size);
     server_errands_answer(host, reply, text.data, text.size);
     base_bytes_deinit(&text);
 }
 
 // ---- streams that are over
-
-static void ask_streams(server_host* host) {
-    server_errands* self = host->errands;
-    char text[32];
-    (void)base_text_format(text, sizeof text, "{\"offset\":%" PRIu64 "}", self->sweep_offset);
-    self->sweep_number = server_errands_ask(host, "$JS.API.STREAM.LIST", text, strlen(text));
-}
 
 // The broker dropped all that a stream had, because it is old. A server that lives writes each
 // second, so this one is gone, and nothing is left to follow.
@@ -300,11 +287,6 @@ static void answer_list(server_host* host, const char* reply) {
     }
 }
 
-static void answer_standby(server_host* host, const server_peer_message* message) {
-    if (server_standbys_asked(host, message->text, message->size))
-        server_errands_answer(host, message->reply, host->text.data, host->text.size);
-}
-
 static void handle_message(server_host* host, const server_peer_message* message) {
     server_errands* self = host->errands;
     const char* word = strchr(message->subject, '.');
@@ -317,9 +299,10 @@ static void handle_message(server_host* host, const server_peer_message* message
                              message->size);
     else if (strcmp(word, ".seated") == 0)
         learn_seats(self, message);
-    else if (strncmp(word, ".standby.", 9) == 0)
-        answer_standby(host, message);
-    else if (strcmp(word, ".list") == 0)
+    else if (strncmp(word, ".standby.", 9) == 0) {
+        if (server_standbys_asked(host, message->text, message->size))
+            server_errands_answer(host, message->reply, host->text.data, host->text.size);
+    } else if (strcmp(word, ".list") == 0)
         answer_list(host, message->reply);
     else
         answer_question(host, message,
@@ -366,8 +349,11 @@ void server_errands_pass(server_host* host, uint64_t now_us) {
     host->is_in_fleet = host->broker->pass(self->peers);
     say_connection(host, now_us);
     if (host->is_in_fleet && now_us >= self->sweep_us) {
+        base_bytes* text = server_host_text(host);
+        base_json_write(text, "{offset=%ju}", self->sweep_offset);
         self->sweep_us = now_us + SWEEP_US;
-        ask_streams(host);
+        self->sweep_number =
+            server_errands_ask(host, "$JS.API.STREAM.LIST", text->data, text->size);
     }
     for (uint32_t i = 0; i < MESSAGES_MAX && host->broker->next(self->peers, &message); i++)
         handle_message(host, &message);
