@@ -116,25 +116,30 @@ static bool end_game(reading* self) {
     server_room_game* game = self->game;
     const char* module = block->module ? block->module : game->name;
     uint32_t least = 0, most = 0;
+    bool has_log = true;
     self->game = NULL;
-    if (!block->players || !read_players(block->players, &least, &most))
-        return base_report(self->reporter, self->file, self->game_line,
-                           "game %s: players needs N or MIN..MAX, 1 to %u", game->name,
-                           SERVER_ROOM_SEATS_MAX);
-    if (block->spare > block->most)
-        return base_report(self->reporter, self->file, self->game_line,
-                           "game %s: spare is more than most", game->name);
-    if (!base_text_copy(game->module, sizeof game->module, module) ||
-        !base_text_copy(game->options, sizeof game->options, block->options ? block->options : ""))
-        return base_report(self->reporter, self->file, self->game_line,
-                           "game %s: module and options have at most %u bytes", game->name,
-                           SERVER_ROOM_TEXT_BYTES - 1);
+    for (const char* at = block->options; at && (at = strstr(at, "--log")); at += 5)
+        has_log = has_log && strncmp(at + 5 + strspn(at + 5, "= \t"), "none", 4) != 0;
+    const char* fault =
+        !block->players || !read_players(block->players, &least, &most)
+            ? "players needs N or MIN..MAX, 1 to 4095"
+        : block->spare > block->most ? "spare is more than most"
+        : !base_text_copy(game->module, sizeof game->module, module) ||
+                !base_text_copy(game->options, sizeof game->options,
+                                block->options ? block->options : "")
+            ? "module and options have at most 1023 bytes"
+        : block->resumes && !has_log
+            ? "a match continues after a crash from its log: leave out --log none, or add "
+              "resume = no"
+        : block->memory && !read_memory(block->memory, &game->memory_bytes)
+            ? "memory needs a form as 256M"
+            : NULL;
+    if (fault)
+        return base_report(self->reporter, self->file, self->game_line, "game %s: %s", game->name,
+                           fault);
     if (strchr(module, '/') && access(module, R_OK) != 0)
         return base_report(self->reporter, self->file, self->game_line, "game %s: module %s: %s",
                            game->name, module, base_error_text(errno));
-    if (block->memory && !read_memory(block->memory, &game->memory_bytes))
-        return base_report(self->reporter, self->file, self->game_line,
-                           "game %s: memory needs a form as 256M", game->name);
     game->seats = most;
     game->seats_min = block->start == 1 ? least : 0;
     game->spare = (uint32_t)block->spare;
