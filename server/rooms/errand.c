@@ -378,6 +378,21 @@ static bool choose_page(server_host* host) {
            (conf->public_name || !net_address_is_wildcard(&host->bound));
 }
 
+// A name is looked up here alone, since that waits.
+static bool find_own_address(server_host* host) {
+    char text[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES];
+    const char *listen = host->conf.listen, *end = strchr(listen, ']');
+    server_room room = {.host = host};
+    (void)base_text_format(room.address, sizeof room.address, "%.*s:1",
+                           (int)(end ? (size_t)(end + 1 - listen) : strcspn(listen, ":")), listen);
+    memcpy(host->asked, host->page, sizeof host->asked);
+    server_room_print_address(&room, text, sizeof text);
+    return net_address_resolve_one(NULL, text, &host->own) == NET_OK ||
+           base_report(&host->reporter, host->conf_file, 0,
+                       "standbys: players would not reach them: %.*s is not found",
+                       (int)strlen(text) - 2, text);
+}
+
 int server_errands_open(server_host* host) {
     char subject[SERVER_PEER_SUBJECT_BYTES];
     if (!host->conf.fleet) return NET_EXIT_CLEAN;
@@ -396,6 +411,7 @@ int server_errands_open(server_host* host) {
     host->name |= 1;
     (void)base_text_format(subject, sizeof subject, "shoal.host.%016" PRIx64, host->name);
     host->broker->listen(self->peers, subject, false, true);
+    if (host->conf.standbys > 0 && !find_own_address(host)) return NET_EXIT_USAGE;
     if (host->conf.standbys > 0) {
         (void)base_text_format(subject, sizeof subject, "shoal.standby.host.%016" PRIx64,
                                host->name);

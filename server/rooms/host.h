@@ -54,6 +54,7 @@ struct server_host {
     bool is_in_fleet;                   ///< and the fleet's broker is there
     uint64_t name;                      ///< of this host in the fleet, drawn
     uint64_t standbys_us;               ///< when they are looked at again
+    net_address own;                    ///< where players reach its standbys; no port
     char page[SERVER_HOST_BYTES_MAX];   ///< URL of its HTTP for players of other hosts
 };
 

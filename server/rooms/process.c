@@ -7,9 +7,10 @@
 //
 //     FOLDER/matches/ID/  match  seats  keys  tokens  control  match.slog  out  err
 //
-// For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS IS_ELSEWHERE", or when it is over
-// "- GAME IS_ELSEWHERE", and `seats` the JSON of its seats, of players whose seats are free again,
-// and of the values for which joins asked; times are of this machine's clock since it started.
+// For the next host `match` is "GAME PID ADDRESS HTTP HAD_PLAYERS IS_ELSEWHERE STANDBY_HOST", or
+// when it is over "- GAME IS_ELSEWHERE", and `seats` the JSON of its seats, of players whose seats
+// are free again, and of the values for which joins asked; times are of this machine's clock since
+// it started.
 #include "host.h"
 #include "tell.h"
 
@@ -156,10 +157,10 @@ void server_room_save(server_room* room) {
     if (room->state == SERVER_ROOM_OVER)
         (void)base_text_format(text, sizeof text, "- %s %d\n", room->game.name, room->is_elsewhere);
     else
-        (void)base_text_format(text, sizeof text, "%s %" PRIu64 " %s %s %d %d\n", room->game.name,
-                               room->pid, room->address[0] ? room->address : "-",
+        (void)base_text_format(text, sizeof text, "%s %" PRIu64 " %s %s %d %d %" PRIx64 "\n",
+                               room->game.name, room->pid, room->address[0] ? room->address : "-",
                                room->address[0] ? room->http : "-", room->had_players,
-                               room->is_elsewhere);
+                               room->is_elsewhere, room->standby_host);
     if (!has_seats || !write_file(room, "/match", text))
         base_report(&room->host->reporter, NULL, 0, "the folder of match %s: %s", room->id,
                     base_error_text(errno));
@@ -469,10 +470,10 @@ static void find_match(server_host* host, const char* id) {
     room->end = (server_watch){-1, process_ended, room};
     room->state = SERVER_ROOM_OVER;
     (void)read_tail(server_room_path(room, "/match", path), text, sizeof text);
-    const int words = text[0] == '-'
-                          ? sscanf(text, "- %32s %d", game.name, &is_elsewhere)
-                          : sscanf(text, "%32s %20s %71s %71s %d %d", game.name, pid, room->address,
-                                   room->http, &had_players, &is_elsewhere);
+    const int words = text[0] == '-' ? sscanf(text, "- %32s %d", game.name, &is_elsewhere)
+                                     : sscanf(text, "%32s %20s %71s %71s %d %d %" SCNx64, game.name,
+                                              pid, room->address, room->http, &had_players,
+                                              &is_elsewhere, &room->standby_host);
     const server_room_game* known = server_rooms_game(host->rooms, game.name);
     room->game = known ? *known : game;
     room->is_elsewhere = is_elsewhere != 0;

@@ -115,7 +115,9 @@ static void room_note_standby(server_room* room, const json_t* json) {
     char text[NET_ADDRESS_TEXT_BYTES], *end = NULL;
     net_address at;
     if (json_unpack((json_t*)json, "{s:s s:s}", "host", &name, "address", &address) != 0) return;
+    const uint64_t before = room->standby_host;
     room->standby_host = strtoull(name, &end, 16);
+    if (room->standby_host != before) server_room_save(room);
     if (net_address_parse(address, &at) != NET_OK || at.port == 0) return; // it starts
     room->ask_us += AGAIN_US - STARTS_US;
     (void)net_address_print(&at, text, sizeof text);
@@ -152,15 +154,13 @@ bool server_standbys_answered(server_host* host, const server_peer_message* mess
 
 // ---- the host of the standby
 
-// In numbers, since a server sends it to its players. A name is looked up once.
+// In numbers, since a server sends it to its players.
 static const char* room_find_standby(server_room* room) {
-    char text[SERVER_HOST_BYTES_MAX + NET_ADDRESS_TEXT_BYTES];
     net_address at;
-    if (room->state != SERVER_ROOM_RUNNING || room->standby[0]) return room->standby;
-    memcpy(room->host->asked, room->host->page, sizeof room->host->asked);
-    server_room_print_address(room, text, sizeof text);
-    if (net_address_resolve_one(NULL, text, &at) == NET_OK)
+    if (room->state == SERVER_ROOM_RUNNING && net_address_parse(room->address, &at) == NET_OK) {
+        memcpy(at.ip, room->host->own.ip, sizeof at.ip);
         (void)net_address_print(&at, room->standby, sizeof room->standby);
+    }
     return room->standby;
 }
 

@@ -7,8 +7,11 @@
 #include "test.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct door_side {
@@ -92,6 +95,155 @@ DOOR_CASE(joins_of_other_hosts_have_the_limit_of_those_by_http) {
     assert_int_equal(host->refused, 76);
     assert_int_equal(no_fleet_refusals, 76);
     host_close(host);
+}
+
+// ---- standbys
+
+// The newest question.
+static struct {
+    char subject[SERVER_PEER_SUBJECT_BYTES], text[1 << 18];
+    size_t size;
+    uint64_t number;
+} asked;
+
+static void fleet_send(server_peers* peers, const char* subject, uint64_t number, const void* bytes,
+                       size_t size) {
+    assert_true(peers && size < sizeof asked.text);
+    (void)snprintf(asked.subject, sizeof asked.subject, "%s", subject);
+    memcpy(asked.text, bytes, size);
+    asked.text[size] = '\0';
+    asked.size = size;
+    asked.number = number;
+}
+
+static server_host* fleet_open(const door_side* self, const char* folder) {
+    static const server_broker fleet = {.create = no_fleet_create,
+                                        .destroy = no_fleet_destroy,
+                                        .descriptor = no_fleet_descriptor,
+                                        .listen = no_fleet_listen,
+                                        .send = fleet_send};
+    server_host* host = host_open(self);
+    host->broker = &fleet;
+    host->reports.descriptor = -1;
+    host->conf.fleet = "nats://broker";
+    host->conf.fleet_page = "http://one.example";
+    host->conf.listen = "0.0.0.0:7000-7999";
+    host->conf.public_name = "localhost";
+    host->conf.standbys = 1;
+    host->conf.folder = folder;
+    assert_ok(server_errands_open(host));
+    host->is_in_fleet = true;
+    return host;
+}
+
+static void fleet_answer(server_host* host, const char* text) {
+    const server_peer_message answer = {
+        .subject = "", .number = asked.number, .text = text, .size = strlen(text)};
+    assert_true(server_standbys_answered(host, &answer));
+}
+
+// A room that has players, and a process that has its id.
+static server_room* room_open(server_host* host, uint32_t seats) {
+    server_room_game* game = &host->rooms->games[0];
+    game->seats = seats;
+    server_room* room = server_rooms_add(host->rooms, game, "0123456789abcdef");
+    room->host = host;
+    room->state = SERVER_ROOM_RUNNING;
+    room->had_players = true;
+    (void)snprintf(room->stream, sizeof room->stream, "fedcba9876543210");
+    (void)snprintf(room->address, sizeof room->address, "0.0.0.0:7001");
+    (void)snprintf(room->http, sizeof room->http, "127.0.0.1:8001");
+    net_key_make(1, net_entropy_system(), &room->key);
+    return room;
+}
+
+DOOR_CASE(the_address_of_a_standby_is_looked_up_when_its_host_starts) {
+    server_host* host = fleet_open(self, "/nonexistent");
+    server_room* room = room_open(host, 3);
+    host->conf.public_name = "elsewhere.invalid"; // it may not be looked up again
+    room->is_elsewhere = true;
+    static const char question[] = "{\"game\":\"pong\",\"match\":\"0123456789abcdef\",\"stream\":"
+                                   "\"fedcba9876543210\",\"key\":\"%s\",\"seats\":[]}";
+    char key[sizeof room->key.bytes * 2 + 1], text[512];
+    memset(key, '7', sizeof key - 1);
+    key[sizeof key - 1] = '\0';
+    const int size = snprintf(text, sizeof text, question, key);
+    assert_true(server_standbys_asked(host, text, (size_t)size));
+    assert_string_equal(room->standby, "127.0.0.1:7001");
+    host_close(host);
+}
+
+// Else a third one would get one, too.
+DOOR_CASE(the_next_host_asks_the_host_that_has_the_standby) {
+    char folder[] = "/tmp/rooms-XXXXXX", path[128], subject[SERVER_PEER_SUBJECT_BYTES];
+    assert_non_null(mkdtemp(folder));
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof path, "%s/matches%s", folder,
+                       i == 0 ? "" : "/0123456789abcdef");
+        assert_ok(mkdir(path, 0700));
+    }
+    server_host* host = fleet_open(self, folder);
+    server_room* room = room_open(host, 3);
+    room->pid = (uint64_t)fork();
+    if (room->pid == 0) {
+        (void)execl("/bin/sh", "sh", "-c", "kill -STOP $$; exit", room->id, NULL);
+        _exit(1);
+    }
+    const int process = (int)room->pid;
+    server_standbys_pass(host, 1);
+    assert_string_equal(asked.subject, "shoal.standby.pong");
+    fleet_answer(host, "{\"host\":\"00000000000000ab\",\"address\":\"\"}");
+    server_room_save(room);
+    host_close(host);
+    // The host before was killed: the match has its process.
+    server_rooms* rooms = server_rooms_create(net_entropy_system());
+    server_rooms_set_games(rooms, self->rooms->games, 1);
+    (void)snprintf(path, sizeof path, "%s/matches/0123456789abcdef/keys", folder);
+    FILE* keys = fopen(path, "w");
+    char text[NET_KEY_TEXT_BYTES];
+    assert_true(keys && net_key_print(&room->key, text, sizeof text));
+    assert_true(fprintf(keys, "%s\n", text) > 0 && fchmod(fileno(keys), 0600) == 0);
+    assert_ok(fclose(keys));
+    host = fleet_open(&(door_side){rooms}, folder);
+    assert_int_equal(waitpid(process, NULL, WUNTRACED), process); // it has its words
+    assert_true(server_host_find_matches(host));
+    assert_int_equal(rooms->count, 1);
+    assert_int_equal(rooms->rooms[0]->state, SERVER_ROOM_RUNNING);
+    (void)snprintf(rooms->rooms[0]->stream, SERVER_ROOM_ID_BYTES, "fedcba9876543210");
+    server_standbys_pass(host, 1);
+    (void)snprintf(subject, sizeof subject, "shoal.standby.host.%016x", 0xab);
+    assert_string_equal(asked.subject, subject);
+    assert_ok(kill(process, SIGKILL));
+    assert_int_equal(waitpid(process, NULL, 0), process);
+    host_close(host);
+    server_rooms_destroy(rooms);
+    (void)snprintf(path, sizeof path, "rm -r %s", folder);
+    assert_ok(system(path));
+}
+
+// A question is below what a broker takes. Which seats are held is not said then, so all are.
+DOOR_CASE(a_standby_of_a_match_with_very_many_seats_holds_all_of_them) {
+    server_host* host = fleet_open(self, "/nonexistent");
+    server_room* room = room_open(host, 400);
+    for (uint32_t i = 0; i < 300; i++) {
+        server_seat* seat = server_room_add_seat(host->rooms, room);
+        seat->player = i + 1;
+        seat->until_us = 1;
+        seat->size = SERVER_ROOM_TRANSFER_BYTES;
+    }
+    server_standbys_pass(host, 1);
+    assert_true(asked.size < 1000);
+    // The host of the standby.
+    server_rooms* rooms = server_rooms_create(net_entropy_system());
+    server_rooms_set_games(rooms, self->rooms->games, 1);
+    server_host* other = fleet_open(&(door_side){rooms}, "/nonexistent");
+    assert_true(server_standbys_asked(other, asked.text, asked.size));
+    assert_int_equal(rooms->count, 1);
+    assert_true(rooms->rooms[0]->is_elsewhere);
+    assert_int_equal(rooms->rooms[0]->seat_count, 400);
+    host_close(other);
+    host_close(host);
+    server_rooms_destroy(rooms);
 }
 
 // ---- to a match
