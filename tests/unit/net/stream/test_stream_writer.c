@@ -324,6 +324,18 @@ OWNED_CASE(an_operator_may_begin_the_stream_again) {
     }
 }
 
+// All of the match is there, whichever claim was stored when the next one was asked for.
+OWNED_CASE(an_operator_may_ask_again_while_the_stream_begins) {
+    ticks(self, 1);
+    run(self, 10 * MS);
+    net_stream_writer_restart(self->writer);
+    (void)net_stream_writer_poll(self->writer, self->now_us); // its claim is on its way
+    net_stream_writer_restart(self->writer);
+    ticks(self, 2);
+    run(self, 50 * MS);
+    has_begun_again(self, 3, 3);
+}
+
 // What it has, others can follow.
 OWNED_CASE(of_a_part_of_a_match_no_stream_begins_again) {
     self->script.is_part = true;
