@@ -101,7 +101,7 @@ bool net_server_is_paused(const net_server* server) {
 // The last player leaves with a tick of its own, so the match knows one longer than the sessions.
 bool net_server_is_empty(const net_server* server) {
     return server->config.pauses_when_empty && !server->config.is_following &&
-           server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0 &&
+           server->phase <= NET_SERVER_RUNNING && server->ticks_to_pause > 0 &&
            server->counters.clients == 0 && net_match_players(server->config.match, NULL, 0) == 0;
 }
 

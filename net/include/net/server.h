@@ -214,7 +214,7 @@ BASE_MUST_USE net_result net_server_control(net_server* server, const char* verb
 void net_server_pause_after(net_server* server, uint64_t ticks);
 /// Does it stand still, for that or because it is empty?
 bool net_server_is_paused(const net_server* server);
-/// Does it stand still only until a player comes (pauses_when_empty)?
+/// Does it stand still only until a player comes (pauses_when_empty), before tick 1 too?
 bool net_server_is_empty(const net_server* server);
 /// No tick begins until this is called with NULL; players read `why` (copied, cut at
 /// NET_END_TEXT_BYTES - 1). They stay, however long it takes, and no state packet is sent. What is

@@ -77,6 +77,19 @@ TABLE_CASE(a_match_does_not_begin_for_a_spectator, .seed = 1, .clients_min = 1, 
     assert_true(is_in(at->seats));
 }
 
+// The first one of several wakes it, and it waits for the others as ever.
+TABLE_CASE(a_match_that_waits_for_players_is_empty_until_one_comes, .seed = 1, .clients_min = 2,
+           .server.pauses_when_empty = true, .steps = 60) {
+    table_run(at, 30);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_HOLDING);
+    assert_true(net_server_is_empty(at->server));
+    (void)table_sit_for(at, 30);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_HOLDING);
+    assert_false(net_server_is_empty(at->server));
+    (void)table_sit_for(at, 30);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
+}
+
 // It stands still for a spectator, longer than a silent client is kept, goes on with a player, and
 // stands still again once that player has left the match.
 TABLE_CASE(an_empty_match_stands_still_until_a_player_comes, .seed = 1, .spectators_max = 1,
