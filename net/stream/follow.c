@@ -215,29 +215,24 @@ struct net_follow {
     net_follow_state end; // WAITS while the match goes on
 };
 
-static net_result read_header(net_follow* self) {
-    const net_log_feed* feed = self->config.feed;
-    net_log_demand demand;
-    const net_result result =
-        net_log_header_read(&self->info, feed->header, feed->header_bytes, &demand);
-    if (result == NET_ERR_VERSION)
-        base_report(&self->reporter, self->config.file, 0,
-                    "a later version wrote it (build %s): follow with that version", demand.build);
-    else if (result != NET_OK)
-        base_report(&self->reporter, self->config.file, 0, "its header cannot be read");
-    return result;
-}
-
 static void create_delay(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
     self->delay =
         net_log_delay_create(&self->owner.allocator, feed, net_follow_info(self)->tick_rate_hz,
                              self->config.delay_us, slack_us);
 }
 
-static net_result open_feed(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
+static net_result open_feed(net_follow* self, const net_log_feed* feed) {
+    net_log_demand demand;
     self->config.feed = feed;
-    const net_result result = read_header(self);
-    if (result == NET_OK) create_delay(self, feed, slack_us);
+    const net_result result =
+        net_log_header_read(&self->info, feed->header, feed->header_bytes, &demand);
+    if (result == NET_OK)
+        create_delay(self, feed, 0);
+    else if (result == NET_ERR_VERSION)
+        base_report(&self->reporter, self->config.file, 0,
+                    "a later version wrote it (build %s): follow with that version", demand.build);
+    else
+        base_report(&self->reporter, self->config.file, 0, "its header cannot be read");
     return result;
 }
 
@@ -254,7 +249,7 @@ net_result net_follow_find(net_follow* self, uint64_t now_us) {
     (void)net_stream_follower_poll(self->stream, now_us);
     if (net_stream_follower_header(self->stream, &size)) {
         self->stream_feed = net_stream_follower_feed(self->stream);
-        return open_feed(self, &self->stream_feed, 0);
+        return open_feed(self, &self->stream_feed);
     }
     const char* text = net_stream_follower_get(self->stream)->text;
     if (!text[0]) return NET_ERR_FULL;
@@ -277,7 +272,7 @@ net_result net_follow_create(const net_follow_config* config, net_follow** out) 
     net_log_entering_init(&self->entering, allocator);
     net_result result = NET_OK;
     if (config->feed)
-        result = open_feed(self, config->feed, 0);
+        result = open_feed(self, config->feed);
     else if (config->broker)
         self->stream = net_stream_follower_create(allocator, config->broker);
     else
@@ -331,14 +326,6 @@ static net_result make_match_at(net_follow* self, net_log_reader* reader, const 
     return NET_ERR_SCHEMA;
 }
 
-static net_result make_match_of_file(net_follow* self, const net_module* module,
-                                     net_match** match) {
-    const net_result result =
-        make_match_at(self, self->file->reader, self->config.file, module, match);
-    if (result == NET_OK) net_log_file_feed_begin(self->file, net_match_tick(*match));
-    return result;
-}
-
 // The records up to the keyframe are read and passed over: that costs their bytes, not their ticks.
 static net_result make_match_behind(net_follow* self, const net_module* module, net_match** match) {
     const char* file = self->config.begin_file;
@@ -362,13 +349,16 @@ net_result net_follow_make_match(net_follow* self, const net_module* module, net
     const net_log_feed* feed = self->config.feed;
     BASE_ASSERT(!self->match);
     *match = NULL;
-    const net_result result =
-        self->file ? make_match_of_file(self, module, match)
-        : self->config.begin_file
-            ? make_match_behind(self, module, match)
-            : net_log_match_create(self->config.allocator, &self->info, feed->header,
-                                   feed->header_bytes, self->config.file, module, &self->reporter,
-                                   NULL, match);
+    net_result result;
+    if (self->file)
+        result = make_match_at(self, self->file->reader, self->config.file, module, match);
+    else if (self->config.begin_file)
+        result = make_match_behind(self, module, match);
+    else
+        result = net_log_match_create(self->config.allocator, &self->info, feed->header,
+                                      feed->header_bytes, self->config.file, module,
+                                      &self->reporter, NULL, match);
+    if (self->file && result == NET_OK) net_log_file_feed_begin(self->file, net_match_tick(*match));
     self->match = *match;
     return result;
 }

@@ -103,17 +103,15 @@ int server_fleet_wait(server_program* self) {
     }
     fleet->is_allocated = true;
     const server_watch_state* allocation = server_agones_allocation(agones);
-    if (allocation->fault[0])
-        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL, "%s", allocation->fault);
-    if (self->config.standby && allocation->standby_of == 0)
-        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--standby: the allocation names no match (" SERVER_WATCH_STANDBY_OF
-                               ")");
-    if (!self->config.standby && allocation->standby_of != 0)
-        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               SERVER_WATCH_STANDBY_OF
-                               ": this server stands by for none (--standby)");
-    return NET_EXIT_CLEAN;
+    const char* fault = allocation->fault[0] ? allocation->fault
+                        : self->config.standby && allocation->standby_of == 0
+                            ? "--standby: the allocation names no match (" SERVER_WATCH_STANDBY_OF
+                              ")"
+                        : !self->config.standby && allocation->standby_of != 0
+                            ? SERVER_WATCH_STANDBY_OF ": this server stands by for none (--standby)"
+                            : NULL;
+    return fault ? net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL, "%s", fault)
+                 : NET_EXIT_CLEAN;
 }
 
 uint64_t server_fleet_standby_of(const server_program* self) {

@@ -151,18 +151,10 @@ static void end_follow(server_program* self, uint64_t now_us) {
 }
 
 static int report(server_program* self) {
-    switch (server_follow_of(self)->end) {
-    case NET_FOLLOW_WAITS:
-    case NET_FOLLOW_RAN:
-    case NET_FOLLOW_ENDED:
-        return NET_EXIT_CLEAN;
-    case NET_FOLLOW_DIVERGED:
-        return NET_EXIT_DIVERGED;
-    case NET_FOLLOW_LOST:
-    case NET_FOLLOW_FAILED:
-        break;
-    }
-    return NET_EXIT_RUNTIME;
+    const net_follow_state end = server_follow_of(self)->end;
+    return end <= NET_FOLLOW_ENDED      ? NET_EXIT_CLEAN
+           : end == NET_FOLLOW_DIVERGED ? NET_EXIT_DIVERGED
+                                        : NET_EXIT_RUNTIME;
 }
 
 // ---- while it runs

@@ -30,22 +30,20 @@ server_standby* server_standby_of(const server_program* program) {
 
 static int check_options(const server_program* self) {
     const server_config* config = &self->config;
-    if (config->resume || config->stream)
-        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--standby: neither --resume nor --stream goes with it: it "
-                               "continues the match and the stream of another server");
-    if (config->settings.count > 0)
-        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--set: a match that continues has the settings of its server");
-    if (config->log && strcmp(config->log, "none") == 0)
-        return net_exit_report(
-            NET_EXIT_USAGE, &self->reporter, NULL,
-            "--standby: it needs a log, which continues with the match (not --log none)");
-    if ((!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key)
-        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--standby: it needs the --key-file of the match's server, and no "
-                               "built-in key: players prove by it who they are");
-    return NET_EXIT_CLEAN;
+    const char* fault =
+        config->resume || config->stream
+            ? "--standby: neither --resume nor --stream goes with it: it continues the match and "
+              "the stream of another server"
+        : config->settings.count > 0
+            ? "--set: a match that continues has the settings of its server"
+        : config->log && strcmp(config->log, "none") == 0
+            ? "--standby: it needs a log, which continues with the match (not --log none)"
+        : (!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key
+            ? "--standby: it needs the --key-file of the match's server, and no built-in key: "
+              "players prove by it who they are"
+            : NULL;
+    return fault ? net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL, "%s", fault)
+                 : NET_EXIT_CLEAN;
 }
 
 // ---- opening ----

@@ -471,15 +471,13 @@ static uint64_t pass_stream(server_stream* self, uint64_t now_us) {
 
 static bool read_sync(const char* text, const base_reporter* reporter, net_stream_sync* sync) {
     uint64_t limit_ms = 0;
+    int end = 0;
     *sync = (net_stream_sync){.is_on = strcmp(text, "off") != 0};
     if (!sync->is_on) return true;
-    const char* go = strpbrk(text, ",+");
-    char number[24];
-    sync->goes_on = go && strcmp(go + 1, "go") == 0;
-    const bool is_read = base_text_format(number, sizeof number, "%.*s",
-                                          go ? (int)(go - text) : (int)strlen(text), text) &&
-                         base_text_parse_u64(number, &limit_ms) && (!go || sync->goes_on);
-    if (!is_read || limit_ms < SYNC_MS_MIN || limit_ms > SYNC_MS_MAX)
+    const bool is_read = sscanf(text, "%5" SCNu64 "%n", &limit_ms, &end) == 1;
+    sync->goes_on = strcmp(text + end, "+go") == 0 || strcmp(text + end, ",go") == 0;
+    if (!is_read || (text[end] && !sync->goes_on) || limit_ms < SYNC_MS_MIN ||
+        limit_ms > SYNC_MS_MAX)
         return base_report(
             reporter, NULL, 0,
             "--stream sync: '%s' is neither off, nor MS or MS+go with MS of %d to %d", text,

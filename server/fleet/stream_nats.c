@@ -30,16 +30,7 @@ enum {
     LAST_BYTES_MAX = 1 << 22, // the newest message, as base64: a broker's are 1 MB
     LIST_MAX = 16384,         // messages that came and were not taken; flow control keeps them few
     SETUP_US = 1000000,       // the stream is asked for again
-    ERROR_WRONG_LAST = 10071, // of JetStream
-    ERROR_STORE = 10077,
-    ERROR_ACCOUNT = 10002, // it has used what it may
-    ERROR_RESOURCES = 10023,
-    ERROR_STORAGE = 10047,
-    ERROR_MEMORY = 10028,
-    ERROR_TOO_LONG = 10054,
-    ERROR_OTHER_STREAM = 10060,
-    ERROR_NO_MESSAGE = 10037,
-    ERROR_NO_ROLLUP = 10111,     // a stream that an older version made
+    ERROR_NO_MESSAGE = 10037, // of JetStream
     ERROR_STREAM_EXISTS = 10058, // with other settings: an operator made it
     TEXT_BYTES = 640,
 };
@@ -131,24 +122,18 @@ static bool read_number(const json_t* object, const char* name, uint64_t* number
 }
 
 static net_broker_code code_of(uint64_t error) {
-    switch (error) {
-    case 0:
-        return NET_BROKER_DONE;
-    case ERROR_WRONG_LAST:
-        return NET_BROKER_WRONG_LAST;
-    case ERROR_STORE:
-    case ERROR_ACCOUNT:
-    case ERROR_RESOURCES:
-    case ERROR_STORAGE:
-    case ERROR_MEMORY:
-        return NET_BROKER_FULL;
-    case ERROR_TOO_LONG:
-    case ERROR_OTHER_STREAM:
-    case ERROR_NO_ROLLUP:
-        return NET_BROKER_REFUSED;
-    default:
-        return NET_BROKER_UNREADY; // it starts, elects, or does not know the stream yet
-    }
+    static const uint32_t full[] = {
+        10077,                     // of the store
+        10002, 10023, 10047, 10028 // of the account, which has used what it may
+    };
+    if (error == 0) return NET_BROKER_DONE;
+    if (error == 10071) return NET_BROKER_WRONG_LAST;
+    for (size_t i = 0; i < BASE_COUNT(full); i++)
+        if (error == full[i]) return NET_BROKER_FULL;
+    // Too long; another stream; one that an older version made, without rollup. Else it starts,
+    // elects, or does not know the stream yet.
+    return error == 10054 || error == 10060 || error == 10111 ? NET_BROKER_REFUSED
+                                                              : NET_BROKER_UNREADY;
 }
 
 // @return the error's number; 0: it is none.

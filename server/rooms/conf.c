@@ -191,19 +191,17 @@ bool server_conf_parse(server_conf* conf, const char* file, size_t size,
     if (it.game)
         return base_report(reporter, file, it.line, "missing } of the block in line %u",
                            it.game_line);
-    if (conf->game_count == 0) return base_report(reporter, file, 0, "no game: game NAME { ... }");
-    if (conf->store && strncmp(conf->store, "sqlite:", 7) != 0 &&
-        strncmp(conf->store, "postgres://", 11) != 0)
-        return base_report(reporter, file, 0, "store needs sqlite:FILE or postgres://..., not '%s'",
-                           conf->store);
-    if (conf->results && strncmp(conf->results, "https://", 8) != 0 &&
-        strncmp(conf->results, "http://", 7) != 0)
-        return base_report(reporter, file, 0, "results needs https://... or http://..., not '%s'",
-                           conf->results);
-    if (conf->standbys > 0 && !conf->fleet)
-        return base_report(reporter, file, 0,
-                           "standbys: other hosts run them, so it needs fleet = nats://HOST");
-    return true;
+    const char* fault = conf->game_count == 0 ? "no game: game NAME { ... }"
+                        : conf->store && strncmp(conf->store, "sqlite:", 7) != 0 &&
+                                strncmp(conf->store, "postgres://", 11) != 0
+                            ? "store needs sqlite:FILE or postgres://..."
+                        : conf->results && strncmp(conf->results, "https://", 8) != 0 &&
+                                strncmp(conf->results, "http://", 7) != 0
+                            ? "results needs https://... or http://..."
+                        : conf->standbys > 0 && !conf->fleet
+                            ? "standbys: other hosts run them, so it needs fleet = nats://HOST"
+                            : NULL;
+    return !fault || base_report(reporter, file, 0, "%s", fault);
 }
 
 bool server_conf_read(server_conf* conf, const char* file, const base_reporter* reporter) {

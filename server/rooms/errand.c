@@ -327,15 +327,13 @@ static void listen_to_games(server_host* host, uint64_t now_us) {
 
 static void say_connection(server_host* host, uint64_t now_us) {
     server_errands* self = host->errands;
-    if (self->differs_us == 0 || host->is_in_fleet == self->was_up) self->differs_us = now_us;
-    if (host->is_in_fleet == self->was_up ||
-        (!host->is_in_fleet && now_us - self->differs_us < PATIENCE_US))
-        return;
-    self->was_up = host->is_in_fleet;
+    const bool is_up = host->is_in_fleet;
+    if (self->differs_us == 0 || is_up == self->was_up) self->differs_us = now_us;
+    if (is_up == self->was_up || (!is_up && now_us - self->differs_us < PATIENCE_US)) return;
+    self->was_up = is_up;
     base_report(&host->reporter, NULL, 0,
-                host->is_in_fleet
-                    ? "note: the fleet's broker is back"
-                    : "warning: the fleet's broker is away: this host seats players alone");
+                is_up ? "note: the fleet's broker is back"
+                      : "warning: the fleet's broker is away: this host seats players alone");
 }
 
 void server_errands_pass(server_host* host, uint64_t now_us) {

@@ -71,11 +71,6 @@ static void records_disconnect(records* self) {
     self->retry_us = net_loop_now_us() + RETRY_US;
 }
 
-static int records_ask(records* self, const server_store_order* order, server_sql what,
-                       const server_record* given, server_record* found) {
-    return self->database->run(self->connection, what, given, found, order->due_us, self->why);
-}
-
 // @return 1: it is kept; 0: it is not; -1: it failed on the way, and may be kept.
 static int records_keep(records* self, server_store_order* order) {
     server_record* record = &order->record;
@@ -83,15 +78,18 @@ static int records_keep(records* self, server_store_order* order) {
     int count;
     do { // again when another one was kept after it was read
         server_record found = {.version = 0};
-        if (records_ask(self, order, SERVER_SQL_READ, record, &found) < 0) return -1;
+        if (self->database->run(self->connection, SERVER_SQL_READ, record, &found, order->due_us,
+                                self->why) < 0)
+            return -1;
         const bool is_own = strcmp(found.writer, record->writer) == 0 && found.version > before;
         const bool is_kept = (is_own || found.version == before + 1) &&
                              found.size == record->size &&
                              memcmp(found.bytes, record->bytes, found.size) == 0;
         record->version = found.version;
         if (is_kept || (found.version != before && !is_own)) return is_kept;
-        count = records_ask(self, order, found.version == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE,
-                            record, NULL);
+        count = self->database->run(self->connection,
+                                    found.version == 0 ? SERVER_SQL_INSERT : SERVER_SQL_UPDATE,
+                                    record, NULL, order->due_us, self->why);
     } while (count == 0);
     record->version = count < 0 ? before : record->version + 1;
     return count;
@@ -105,7 +103,9 @@ static bool records_try(records* self, server_store_order* order) {
         if (count == 0) order->end = SERVER_STORE_CONFLICT;
         return count >= 0;
     }
-    if (records_ask(self, order, SERVER_SQL_READ, &order->record, &found) < 0) return false;
+    if (self->database->run(self->connection, SERVER_SQL_READ, &order->record, &found,
+                            order->due_us, self->why) < 0)
+        return false;
     order->record.version = found.version;
     order->record.size = found.size;
     memcpy(order->record.bytes, found.bytes, found.size);
