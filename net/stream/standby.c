@@ -216,7 +216,6 @@ net_standby* net_standby_create(const net_standby_config* config) {
     const net_result result = net_follow_create(&follow, &self->follow);
     BASE_ASSERT(result == NET_OK); // a broker is asked later
     self->follower = net_follow_stream(self->follow);
-    net_stream_follower_rest(self->follower);
     return self;
 }
 

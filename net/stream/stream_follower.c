@@ -428,11 +428,8 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uin
     return NET_LOG_FEED_RECORD;
 }
 
-void net_stream_follower_rest(net_stream_follower* follower) {
-    follower->rests = true;
-}
-
 void net_stream_follower_expect(net_stream_follower* follower, uint64_t patience_us) {
+    follower->rests = true;
     follower->patience_us = patience_us;
 }
 

@@ -360,11 +360,10 @@ net_log_feed_state net_stream_follower_next(net_stream_follower* follower, const
 /// The packed Header of the log, out of message 1; lives as long as the follower. @return NULL: it
 /// did not come yet.
 const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size);
-/// It asks seldom while messages come, or while it is patient: a standby needs silence alone, and
-/// where the stream ends is known to it once a second, or once in a second and its patience.
-void net_stream_follower_rest(net_stream_follower* follower);
-/// The next message may come so much later than the ones before: the match is empty, and its server
-/// reports that more seldom. No silence counts before.
+/// Of a standby, which needs silence alone: from now on it asks seldom while messages come, and
+/// where the stream ends is known to it once in a second and its patience. The next message may
+/// come `patience_us` later than the ones before: the match is empty, and its server reports that
+/// more seldom. No silence counts before.
 void net_stream_follower_expect(net_stream_follower* follower, uint64_t patience_us);
 /// Count silence_us from 0 again: a claim was refused, so another server, or a full broker, is the
 /// reason of the silence. What a writer took of this user's answers meanwhile is asked for again.
