@@ -5,6 +5,8 @@
 // the least ones in whatever order: they follow from map, gates and goals.
 #include "ecs/flow.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 #define NONE UINT32_MAX
@@ -13,14 +15,19 @@
 static const int32_t sides[8][2] = {{1, 0}, {0, 1},  {-1, 0},  {0, -1},
                                     {1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
 
+// `fields` of distances, before the four links of each tile.
+static uint32_t* flow_open(ecs_flow* flow, ecs_world* world, const ecs_tiles* tiles,
+                           uint32_t fields) {
+    const size_t count = (size_t)tiles->columns * tiles->rows;
+    uint32_t* memory = ecs_world_context(world, (count + 1) * (fields + 4) * sizeof *memory);
+    *flow = (ecs_flow){.tiles = tiles, .links = memory + fields * count};
+    return flow->made.distances = memory;
+}
+
 void ecs_flow_init(ecs_flow* flow, ecs_world* world, const ecs_tiles* tiles) {
     const size_t count = (size_t)tiles->columns * tiles->rows;
-    *flow = (ecs_flow){.tiles = tiles};
-    uint32_t* memory = ecs_world_context(world, (count + 1) * 6 * sizeof *memory);
-    flow->read.distances = memory;
-    flow->made.distances = memory + count;
-    flow->links = memory + 2 * count;
-    memset(memory, 0xff, 2 * count * sizeof *memory);
+    flow->read.distances = flow_open(flow, world, tiles, 2) + count;
+    memset(flow->made.distances, 0xff, 2 * count * sizeof(uint32_t));
 }
 
 static void key_add(ecs_flow_key* key, uint32_t tile) {
@@ -145,4 +152,32 @@ bool ecs_flow_way(const ecs_flow* flow, ecs_vec2 place, ecs_vec2* to) {
     if (best == NONE) return false;
     *to = ecs_tiles_middle(tiles, best);
     return true;
+}
+
+void ecs_flows_init(ecs_flows* flows, ecs_world* world, const ecs_tiles* tiles, uint32_t count) {
+    BASE_ASSERT(flows && count > 0);
+    *flows = (ecs_flows){ecs_world_context(world, count * sizeof *flows->all), count, 0};
+    for (uint32_t i = 0; i < count; i++)
+        (void)flow_open(&flows->all[i], world, tiles, 1);
+}
+
+// What a tile's way follows from is known when its own distance is: more work changes nothing.
+bool ecs_flows_way(ecs_flows* flows, uint64_t open, ecs_vec2 place, ecs_vec2 goal, ecs_vec2* to) {
+    ecs_flow* flow = flows->all;
+    const uint32_t tile = ecs_tiles_at(flow->tiles, place);
+    const ecs_flow_key key = {open, 1, {ecs_tiles_at(flow->tiles, goal)}};
+    if (tile == NONE || key.goals[0] == NONE) return false;
+    bool is_there = false;
+    for (ecs_flow* each = flow; each < flows->all + flows->count && !is_there; each++) {
+        is_there = key_is_equal(&each->read.key, &key);
+        if (is_there || each->used < flow->used) flow = each;
+    }
+    if (!is_there) {
+        field_begin(flow, &key);
+        flow->read = flow->made;
+    }
+    flow->used = ++flows->uses;
+    while (flow->waiting > 0 && flow->reached <= flow->read.distances[tile])
+        field_work(flow, RING);
+    return ecs_flow_way(flow, place, to);
 }

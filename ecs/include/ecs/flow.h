@@ -12,6 +12,11 @@
 /// did not change costs nothing.
 /// Limits: ECS_FLOW_GOALS_MAX different tiles; of more, those with the lowest numbers count.
 /// Memory: of the world's context, 24 bytes per tile. Threads: one at a time; reading: any.
+///
+/// Groups that go each to a goal of its own (orders) ask a table of flows, `ecs_flows`: a field to
+/// one tile, begun when it is first asked for, made as far as who asks is away, and shared by all
+/// with this goal. It is no state of the match: with other fields in the table the ways are the
+/// same.
 #pragma once
 
 #include "ecs/tiles.h"
@@ -43,7 +48,15 @@ typedef struct ecs_flow {
     uint32_t* links;
     uint32_t heads[32], reached, waiting;
     uint8_t costs[128]; ///< of its characters
+    uint64_t used;      ///< in a table: when
 } ecs_flow;
+
+/// Only for reading.
+typedef struct ecs_flows {
+    ecs_flow* all;
+    uint32_t count;
+    uint64_t uses;
+} ecs_flows;
 
 /// Begin, after ecs_tiles_read. `tiles` lives as long as the flow.
 void ecs_flow_init(ecs_flow* flow, ecs_world* world, const ecs_tiles* tiles);
@@ -55,5 +68,13 @@ void ecs_tiles_flow(ecs_flow* flow, ecs_tick tick, uint64_t open, uint64_t* now,
 ///         the middle of the next tile on the way. Diagonally it goes where both tiles beside are
 ///         free.
 bool ecs_flow_way(const ecs_flow* flow, ecs_vec2 place, ecs_vec2* to);
+
+/// Begin a table of `count` flows, at least 1, after ecs_tiles_read. 20 bytes per tile and flow,
+/// which a flow touches when it is first used.
+void ecs_flows_init(ecs_flows* flows, ecs_world* world, const ecs_tiles* tiles, uint32_t count);
+/// Find the next tile on the way to `goal`. Of more goals than flows the field that was not asked
+/// for the longest is made anew: a whole field costs as 16 parts of a flow, so an entity asks every
+/// few ticks. @return as ecs_flow_way; false also outside of the map.
+bool ecs_flows_way(ecs_flows* flows, uint64_t open, ecs_vec2 place, ecs_vec2 goal, ecs_vec2* to);
 
 BASE_C_END

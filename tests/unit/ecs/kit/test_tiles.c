@@ -337,6 +337,39 @@ GROUND_CASE(a_flow_at_rest_is_the_cheapest_way_and_a_restored_one_has_its_bits) 
     assert_int_equal(hash, UINT64_C(0x554d246cfeb072ea));
 }
 
+GROUND_CASE(a_way_to_a_goal_does_not_depend_on_the_fields_of_a_table) {
+    enum { PLACES = 6 };
+    ecs_vec2 goals[PLACES];
+    ecs_flows flows = {0};
+    uint64_t hash = 0;
+    uint32_t led = 0;
+    for (uint32_t run = 0; run < 2000; run++) {
+        if (run % 100 == 0) {
+            ground_scatter(g, 28);
+            ecs_flow_init(&g->flow, g->world, &g->tiles);
+            ecs_flows_init(&flows, g->world, &g->tiles, 1 + run / 500);
+            for (uint32_t i = 0; i < PLACES; i++)
+                goals[i] = place_at(g);
+        }
+        const ecs_vec2 goal = goals[base_rng_below(&g->rng, PLACES)], from = place_at(g);
+        uint64_t now = base_rng_below(&g->rng, 3), next = now;
+        uint64_t kept = (ecs_tiles_at(&g->tiles, goal) + 1) * UINT64_C(0x100000001);
+        ecs_flow_goal(&g->flow, 1, goal, &kept);
+        ecs_tiles_flow(&g->flow, 1, 0, &now, &next);
+        ecs_vec2 to = {0.0f, 0.0f}, same = to;
+        const bool is_led = ecs_flow_way(&g->flow, from, &to);
+        assert_int_equal(ecs_flows_way(&flows, now, from, goal, &same), is_led);
+        assert_memory_equal(&to, &same, sizeof to);
+        hash = base_hash64(&to, sizeof to, hash);
+        led += is_led;
+    }
+    assert_in_range(led, 1000, 1990);
+    assert_int_equal(hash, UINT64_C(0x7599f6aa3bba64f9));
+    ecs_vec2 to;
+    assert_false(ecs_flows_way(&flows, 0, (ecs_vec2){-1.0f, 1.0f}, goals[0], &to));
+    assert_false(ecs_flows_way(&flows, 0, goals[0], (ecs_vec2){1.0f, 1e9f}, &to));
+}
+
 GROUND_CASE(of_too_many_goals_those_of_the_lowest_tiles_count) {
     uint32_t line;
     char text[101];
