@@ -4,7 +4,8 @@
     kinds.py turn ADDRESS LOG SERVER     sleeps for a turn, tries moves that are refused, leaves when it has the turn in the
                                          second round, ends the process SERVER, and reads the log, which has all cards
     kinds.py top-down ADDRESS SOURCE     stands still; walls are read from its map
-    kinds.py rts ADDRESS LOG             sends its units to a mine in the middle; then reads in the log what its team could see
+    kinds.py rts ADDRESS LOG SOURCE      sends its units to a mine in the middle, behind walls of its map; then reads in the
+                                         log what its team could see
     kinds.py hand LOG NAME               what a person did with mouse and keys: box, orders, wheel, units
 """
 import os
@@ -171,8 +172,10 @@ def play_war(address):
     return number, had
 
 
-def read_war(file, number, had):
-    """What it had was near its team, what was near for long it had; no two units stay at one place; its units obeyed."""
+def read_war(file, source, number, had):
+    """What it had was near its team, what was near for long it had; no two units stay at one place, none in a wall; its
+    units obeyed."""
+    rows = open(source).read().splitlines()
     last, since, ticks, seen, stacked, longest, own_seen = {}, {}, 0, 0, {}, 0, []
     with shoal.Log(file) as log:
         for world in log.replay():
@@ -198,6 +201,8 @@ def read_war(file, number, had):
                 seen += 1
                 assert world.tick - last.get(handle, -99) <= 48, f"tick {world.tick}: {handle} was sent from the fog"
             units = [(entity.handle, place_of(entity)) for entity in world.entities("number")]
+            for _, (x, y) in units:
+                assert rows[int(y / 32)][int(x / 32)] == ".", f"tick {world.tick}: a unit is in a wall at {x}, {y}"
             if world.tick % 10 == 0:  # for how many looks two are nearer than three quarters of their size
                 stacked = {(a, b): stacked.get((a, b), 0) + 1 for i, (a, at) in enumerate(units) for b, place in units[:i]
                            if distance(at, place) < 1.5 * UNIT}
@@ -206,7 +211,7 @@ def read_war(file, number, had):
             ticks += 1
     assert ticks > 1000 and seen > 100, f"{ticks} ticks, {seen} enemies seen"
     assert longest <= 6, f"two units were at one place for {longest * 10} ticks"
-    assert min(distance(place, MINE) for place in own_seen) < 200, f"no unit is at the mine: {own_seen}"
+    assert min(distance(place, MINE) for place in own_seen) < 100, f"no unit is at the mine: {own_seen}"
     print(f"rts: all that was seen was near the team; units make room within {longest * 10} ticks")
 
 
@@ -229,7 +234,7 @@ def read_hand(file, name):
 if sys.argv[1] == "top-down":
     look(*sys.argv[2:])
 elif sys.argv[1] == "rts":
-    read_war(sys.argv[3], *play_war(sys.argv[2]))
+    read_war(*sys.argv[3:], *play_war(sys.argv[2]))
 elif sys.argv[1] == "hand":
     read_hand(*sys.argv[2:])
 else:

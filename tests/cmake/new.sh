@@ -44,7 +44,7 @@ case_new_game() {
     expect 2 'hop_3d: error: File exists' hop_3d
     if grep -rnE '@[A-Za-z]+@' hop_3d walls cards; then fail "a word was not replaced"; fi
     expect 0 'cd war && ./play' war --kind rts
-    for kind in walls:277 cards:250 war:377; do
+    for kind in walls:277 cards:250 war:418; do
         most=${kind#*:} kind=${kind%:*}
         lines=$(cat $kind/$kind.* | wc -l)
         [ "$lines" -lt "$most" ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
@@ -280,7 +280,7 @@ case_new_kind_rts() {
         change war/war.c 's/^#define SPEED .*/#define SPEED 270.0f/'
         cmake --build build >build.out 2>&1 || fail "an rts with quick units does not build"
         meet war 5 --tick-rate 240 --ticks 2400 --log war.slog
-        look rts "$address" war.slog
+        look rts "$address" war.slog war/map.txt
         ends_with 0 war
         ends_with 0 rts
         says rts.out '^rts: all that was seen was near the team; units make room within [0-9]+ ticks$'
