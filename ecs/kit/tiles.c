@@ -35,25 +35,26 @@ static void tiles_add_kinds(ecs_tiles* tiles, const ecs_tile_kind* kinds, uint32
     }
 }
 
-// Columns and rows of the text. @return what is wrong in `line`.
-static const char* tiles_measure(ecs_tiles* tiles, const uint8_t* text, size_t bytes,
-                                 uint32_t* line) {
-    uint32_t column = 0;
+// Find columns and rows of the text, or, with `map`, put its characters there. @return what is wrong
+// in `line`.
+static const char* tiles_walk(ecs_tiles* tiles, const uint8_t* text, size_t bytes, uint8_t* map,
+                              uint32_t* line) {
+    uint32_t column = 0, row = 0;
     for (size_t i = 0; i < bytes; i++) {
-        *line = tiles->rows + 1;
+        *line = row + 1;
         if (text[i] == '\n') {
-            tiles->rows++;
+            row++;
             column = 0;
         } else if (text[i] != '\r') {
             if (text[i] >= 128 || !tiles->glyphs[text[i]].is_known)
                 return "this line has a character that is no kind of tile";
+            if (map) map[row * tiles->columns + column] = text[i];
             if (++column > tiles->columns) tiles->columns = column;
         }
         if (column > ECS_TILES_SIDE_MAX) return "a line has more than 1,024 tiles";
-        if (tiles->rows + (column > 0) > ECS_TILES_SIDE_MAX)
-            return "there are more than 1,024 lines";
+        tiles->rows = row + (column > 0);
+        if (tiles->rows > ECS_TILES_SIDE_MAX) return "there are more than 1,024 lines";
     }
-    tiles->rows += column > 0;
     *line = 1;
     return tiles->columns == 0 ? "there are no tiles" : NULL;
 }
@@ -66,8 +67,7 @@ const char* ecs_tiles_read(ecs_tiles* tiles, ecs_world* world, const ecs_tile_ki
     BASE_ASSERT(span >= 2.0f && span <= (float)ECS_TILE_SPAN_MAX && span == base_floor(span));
     *tiles = (ecs_tiles){.size = size, .step = step, .span = (int32_t)span};
     tiles_add_kinds(tiles, kinds, kind_count);
-    const uint8_t* from = text;
-    const char* wrong = tiles_measure(tiles, from, bytes, line);
+    const char* wrong = tiles_walk(tiles, text, bytes, NULL, line);
     if (wrong) {
         tiles->columns = tiles->rows = 0;
         return wrong;
@@ -75,15 +75,7 @@ const char* ecs_tiles_read(ecs_tiles* tiles, ecs_world* world, const ecs_tile_ki
     const size_t count = (size_t)tiles->columns * tiles->rows;
     uint8_t* map = ecs_world_context(world, count);
     memset(map, kinds[0].glyph, count);
-    size_t row = 0, column = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        if (from[i] == '\n') {
-            row++;
-            column = 0;
-        } else if (from[i] != '\r') {
-            map[row * tiles->columns + column++] = from[i];
-        }
-    }
+    (void)tiles_walk(tiles, text, bytes, map, line);
     tiles->map = map;
     return NULL;
 }
