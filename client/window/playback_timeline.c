@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ecs/ecs.h"
+#include "net/draw.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -100,9 +101,8 @@ static void draw_state(const client_timeline* strip, const client_timeline_look*
     ecs_tick diverged = net_playback_diverged(look->playback);
     if (!diverged) return;
     base_text_format(text, sizeof text, "differs from the log from tick %" PRIu64 " on", diverged);
-    float width = draw->text_width(draw->context, 16.0f * u, text);
-    draw->text(draw->context, bar_x(strip) + bar_width(strip) - width, y, 16.0f * u, events[1],
-               text);
+    net_draw_text(draw, bar_x(strip) + bar_width(strip), y, 16.0f * u, events[1], NET_ALIGN_RIGHT,
+                  text);
 }
 
 static void draw_bar(const client_timeline* strip, const client_timeline_look* look,
@@ -199,10 +199,9 @@ static void draw_legend(const client_timeline* strip, const client_timeline_look
         const net_playback_mark mark = {.kind = NET_PLAYBACK_EVENT, .message = i + 1};
         x = draw_kind(strip, draw, x, mark_color(&mark), look->game->messages[i].name, counts[i]);
     }
-    static const char help[] = "H: keys";
-    float u = unit(strip), width = draw->text_width(draw->context, 15.0f * u, help);
-    draw->text(draw->context, bar_x(strip) + bar_width(strip) - width, strip->y + 57.0f * u,
-               15.0f * u, faint, help);
+    float u = unit(strip);
+    net_draw_text(draw, bar_x(strip) + bar_width(strip), strip->y + 57.0f * u, 15.0f * u, faint,
+                  NET_ALIGN_RIGHT, "H: keys");
 }
 
 void client_timeline_draw(const client_timeline* strip, const client_timeline_look* look,

@@ -6,6 +6,8 @@
 #include "base/math.h"
 #include "base/text.h"
 #include "base/assert.h"
+#include "ecs/geometry.h"
+#include "net/draw.h"
 
 #include <string.h>
 
@@ -52,6 +54,13 @@ static float fit_text(const net_draw* draw, float height, const char* text, floa
     return width_of(draw, height, cut);
 }
 
+static void put_cut(const net_draw* draw, float x, float y, float height, ecs_color color,
+                    const char* text, float width_max) {
+    char cut[CUT_BYTES];
+    (void)fit_text(draw, height, text, width_max, cut);
+    put_text(draw, x, y, height, color, cut);
+}
+
 // Draw text around `x`.
 static void put_middle(const net_draw* draw, float x, float y, float height, ecs_color color,
                        const char* text, float width_max) {
@@ -95,10 +104,7 @@ static void card(const net_draw* draw, float x, float y, float width, float heig
 
 void client_screen_background(const net_draw* draw, float width, float height) {
     const ecs_color top = {11, 15, 32, 255}, bottom = {30, 24, 56, 255};
-    const float points[] = {0.0f, 0.0f,   width, 0.0f, 0.0f,  height,
-                            0.0f, height, width, 0.0f, width, height};
-    const ecs_color colors[] = {top, top, bottom, bottom, top, bottom};
-    draw->triangles(draw->context, points, colors, 6);
+    net_draw_gradient(draw, 0.0f, 0.0f, width, height, top, bottom, false);
 }
 
 // One turn per second; the part of a second is taken first, so that hours keep their precision.
@@ -271,11 +277,6 @@ void client_screen_bindings(const net_draw* draw, float width, float height,
 #define LEGEND_GAP 16.0f ///< between two actions
 #define LEGEND_EDGE 14.0f
 
-static ecs_color fade(ecs_color color, float part) {
-    color.a = (uint8_t)((float)color.a * base_clamp(part, 0.0f, 1.0f));
-    return color;
-}
-
 // One of several names: of keys the shortest, "A" of "Left,A"; of inputs of pads the first.
 static void pick_name(const char* names, bool is_first, char* name, size_t bytes) {
     size_t least = SIZE_MAX;
@@ -322,16 +323,17 @@ static uint32_t lay_legend(const net_draw* draw, float width, float top, const n
         }
         const float y = top + (float)row * LEGEND_ROW;
         if (part > 0.0f) {
-            put_text(draw, x, y, LEGEND_LETTERS, fade(accent, part), entry.key);
-            put_text(draw, x + entry.key_width, y, LEGEND_LETTERS, fade(warm, part), entry.pad);
+            put_text(draw, x, y, LEGEND_LETTERS, ecs_color_fade(accent, part), entry.key);
+            put_text(draw, x + entry.key_width, y, LEGEND_LETTERS, ecs_color_fade(warm, part),
+                     entry.pad);
             put_text(draw, x + entry.key_width + entry.pad_width, y, LEGEND_LETTERS,
-                     fade(white, part), entry.name);
+                     ecs_color_fade(white, part), entry.name);
         }
         x += entry.width;
     }
     if (part > 0.0f)
         put_text(draw, width - LEGEND_EDGE - more_width, top + (float)row * LEGEND_ROW,
-                 LEGEND_LETTERS, fade(soft, part), more);
+                 LEGEND_LETTERS, ecs_color_fade(soft, part), more);
     return row + 1;
 }
 
@@ -343,7 +345,7 @@ float client_screen_legend(const net_draw* draw, float width, float height,
     const float tall = (float)rows * LEGEND_ROW + 8.0f;
     if (!(part > 0.0f)) return tall;
     draw->rect(draw->context, 0.0f, height - tall, width, tall,
-               fade((ecs_color){6, 8, 20, 220}, part));
+               ecs_color_fade((ecs_color){6, 8, 20, 220}, part));
     (void)lay_legend(draw, width, height - tall + 5.0f, actions, action_count, has_pads, part);
     return tall;
 }
@@ -354,9 +356,11 @@ void client_screen_notice(const net_draw* draw, float width, float height, const
     const float wide = width_of(draw, 15.0f, text) + 36.0f;
     const float x = (width - wide) * 0.5f;
     const float y = height - 84.0f - (float)LEGEND_ROWS * LEGEND_ROW;
-    draw->rect(draw->context, x, y, wide, 30.0f, fade((ecs_color){14, 19, 38, 225}, part));
-    draw->rect(draw->context, x, y, 3.0f, 30.0f, fade(warm, part));
-    put_middle(draw, width * 0.5f, y + 6.0f, 15.0f, fade(white, part), text, width - 40.0f);
+    draw->rect(draw->context, x, y, wide, 30.0f,
+               ecs_color_fade((ecs_color){14, 19, 38, 225}, part));
+    draw->rect(draw->context, x, y, 3.0f, 30.0f, ecs_color_fade(warm, part));
+    put_middle(draw, width * 0.5f, y + 6.0f, 15.0f, ecs_color_fade(white, part), text,
+               width - 40.0f);
 }
 
 void client_screen_faults(const net_draw* draw, float width, const char* const* lines,
@@ -365,20 +369,16 @@ void client_screen_faults(const net_draw* draw, float width, const char* const* 
     if (count == 0) return;
     card(draw, x, 44.0f, wide, 48.0f + 20.0f * (float)count, bad);
     put_text(draw, x + 18.0f, 56.0f, 15.0f, bad, "Faults: the match continues");
-    for (uint32_t i = 0; i < count; i++) {
-        char line[CLIENT_FAULT_BYTES];
-        (void)base_text_copy(line, sizeof line, lines[i]);
-        while (line[0] && width_of(draw, 13.0f, line) > wide - 36.0f)
-            line[last_character(line)] = '\0';
-        put_text(draw, x + 18.0f, 80.0f + 20.0f * (float)i, 13.0f, white, line);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        put_cut(draw, x + 18.0f, 80.0f + 20.0f * (float)i, 13.0f, white, lines[i], wide - 36.0f);
 }
 
 void client_screen_tag(const net_draw* draw, float x, float y, const char* text, float part) {
     if (!(part > 0.0f)) return;
     const float wide = width_of(draw, 13.0f, text) + 16.0f;
-    draw->rect(draw->context, x, y, wide, 20.0f, fade((ecs_color){14, 19, 38, 225}, part));
-    put_text(draw, x + 8.0f, y + 3.0f, 13.0f, fade(warm, part), text);
+    draw->rect(draw->context, x, y, wide, 20.0f,
+               ecs_color_fade((ecs_color){14, 19, 38, 225}, part));
+    put_text(draw, x + 8.0f, y + 3.0f, 13.0f, ecs_color_fade(warm, part), text);
 }
 
 void client_screen_line(const net_draw* draw, float width, float height, const char* text,
@@ -449,16 +449,9 @@ uint32_t client_servers_row_at(float width, float height, uint32_t first, uint32
     return first + place;
 }
 
-static void put_cut(const net_draw* draw, float x, float y, float height, ecs_color color,
-                    const char* text, float width_max) {
-    char cut[CUT_BYTES];
-    (void)fit_text(draw, height, text, width_max, cut);
-    put_text(draw, x, y, height, color, cut);
-}
-
 static void put_right(const net_draw* draw, float right, float y, float height, ecs_color color,
                       const char* text) {
-    if (text) put_text(draw, right - width_of(draw, height, text), y, height, color, text);
+    if (text) net_draw_text(draw, right, y, height, color, NET_ALIGN_RIGHT, text);
 }
 
 static void draw_row(const net_draw* draw, const server_table* at, float y,

@@ -5,7 +5,6 @@
 
 #include "base/math.h"
 
-#define GLOW_SIDES 12u
 #define RING_SIDES 64u
 
 ecs_color arena_team_color(uint32_t team) {
@@ -60,22 +59,7 @@ void arena_glow(const arena_pen* pen, float x, float y, float radius, ecs_color 
     ecs_vec2 at = arena_to_view(pen, x, y);
     radius *= pen->scale;
     if (color.a == 0 || !(radius > 0.0f) || !arena_is_shown(at, radius)) return;
-    float points[GLOW_SIDES * 6];
-    ecs_color colors[GLOW_SIDES * 3];
-    ecs_color edge = ecs_color_fade(color, 0.0f);
-    for (uint32_t i = 0; i < GLOW_SIDES; i++) {
-        float* point = points + i * 6;
-        point[0] = at.x;
-        point[1] = at.y;
-        for (uint32_t end = 0; end < 2; end++) {
-            float angle = (float)(i + end) * (2.0f * BASE_PI / (float)GLOW_SIDES);
-            point[2 + end * 2] = at.x + base_cos(angle) * radius;
-            point[3 + end * 2] = at.y + base_sin(angle) * radius;
-        }
-        colors[i * 3] = color;
-        colors[i * 3 + 1] = colors[i * 3 + 2] = edge;
-    }
-    pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+    net_draw_glow(pen->draw, at.x, at.y, radius, radius, color);
 }
 
 void arena_ring(const arena_pen* pen, float x, float y, float inner, float outer,
@@ -121,16 +105,6 @@ void arena_limb(const arena_figure* figure, float x0, float y0, float x1, float 
 void arena_knob(const arena_figure* figure, float x, float y, float radius, ecs_color color) {
     const ecs_vec2 at = arena_part(figure, x, y);
     arena_disc(figure->pen, at.x, at.y, radius, color);
-}
-
-void arena_gradient(const net_draw* draw, float x, float y, float width, float height,
-                    ecs_color from, ecs_color to, bool is_across) {
-    if ((from.a | to.a) == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
-    const float points[] = {x, y,          x + width, y, x,         y + height,
-                            x, y + height, x + width, y, x + width, y + height};
-    const ecs_color second = is_across ? to : from, third = is_across ? from : to;
-    const ecs_color colors[] = {from, second, third, third, second, to};
-    draw->triangles(draw->context, points, colors, BASE_COUNT(colors));
 }
 
 void arena_box(const net_draw* draw, float x, float y, float width, float height, ecs_color color) {

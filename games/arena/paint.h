@@ -44,6 +44,3 @@ void arena_knob(const arena_figure* figure, float x, float y, float radius, ecs_
 
 // These shapes use units of the view.
 void arena_box(const net_draw* draw, float x, float y, float width, float height, ecs_color color);
-/// A box whose colour changes from top to bottom, or from left to right.
-void arena_gradient(const net_draw* draw, float x, float y, float width, float height,
-                    ecs_color from, ecs_color to, bool is_across);

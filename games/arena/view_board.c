@@ -30,11 +30,11 @@ ES_STAGE(render)
 ES_TAG(render)
 static void draw_band_es(ES_CONTEXT const arena_game* game) {
     const net_draw* draw = game->view->pen.draw;
-    arena_gradient(draw, 0.0f, 0.0f, ARENA_VIEW_WIDTH, BAND, (ecs_color){16, 20, 38, 250},
-                   (ecs_color){8, 11, 22, 240}, false);
+    net_draw_gradient(draw, 0.0f, 0.0f, ARENA_VIEW_WIDTH, BAND, (ecs_color){16, 20, 38, 250},
+                      (ecs_color){8, 11, 22, 240}, false);
     arena_box(draw, 0.0f, BAND, ARENA_VIEW_WIDTH, 1.5f, line);
-    arena_gradient(draw, 0.0f, BAND + 1.5f, ARENA_VIEW_WIDTH, 10.0f, (ecs_color){0, 0, 0, 110},
-                   (ecs_color){0, 0, 0, 0}, false);
+    net_draw_gradient(draw, 0.0f, BAND + 1.5f, ARENA_VIEW_WIDTH, 10.0f, (ecs_color){0, 0, 0, 110},
+                      (ecs_color){0, 0, 0, 0}, false);
 }
 
 ES_STAGE(render)
@@ -198,8 +198,8 @@ static void draw_own_score_es(ES_CONTEXT const arena_game* game, const arena_ent
 static void draw_bar(const net_draw* draw, float y, float part, ecs_color color, const char* text) {
     const float width = 220.0f * base_clamp(part, 0.0f, 1.0f);
     arena_box(draw, 24.0f, y, 220.0f, 20.0f, (ecs_color){0, 0, 0, 150});
-    arena_gradient(draw, 24.0f, y, width, 20.0f, ecs_color_shade(color, 0.15f),
-                   ecs_color_shade(color, -0.3f), false);
+    net_draw_gradient(draw, 24.0f, y, width, 20.0f, ecs_color_shade(color, 0.15f),
+                      ecs_color_shade(color, -0.3f), false);
     arena_box(draw, 24.0f, y, width, 2.0f, ecs_color_shade(color, 0.4f));
     net_draw_text(draw, 32.0f, y + 2.0f, 14.0f, white, NET_ALIGN_LEFT, text);
 }
@@ -223,10 +223,10 @@ static void draw_pack(const net_draw* draw, const ecs_object* pack) {
 static void draw_hurt(const net_draw* draw, float part) {
     const float wide = ARENA_VIEW_WIDTH, high = ARENA_VIEW_HEIGHT, edge = 110.0f;
     const ecs_color red = {255, 30, 30, (uint8_t)(part * 130.0f)}, clear = {255, 30, 30, 0};
-    arena_gradient(draw, 0.0f, 0.0f, wide, edge, red, clear, false);
-    arena_gradient(draw, 0.0f, high - edge, wide, edge, clear, red, false);
-    arena_gradient(draw, 0.0f, 0.0f, edge, high, red, clear, true);
-    arena_gradient(draw, wide - edge, 0.0f, edge, high, clear, red, true);
+    net_draw_gradient(draw, 0.0f, 0.0f, wide, edge, red, clear, false);
+    net_draw_gradient(draw, 0.0f, high - edge, wide, edge, clear, red, false);
+    net_draw_gradient(draw, 0.0f, 0.0f, edge, high, red, clear, true);
+    net_draw_gradient(draw, wide - edge, 0.0f, edge, high, clear, red, true);
 }
 
 ES_STAGE(render)

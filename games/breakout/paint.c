@@ -5,7 +5,6 @@
 
 #include "base/math.h"
 
-#define GLOW_SIDES 14u
 #define BAR_SLICES 8u
 
 void breakout_rect(const breakout_pen* pen, float x, float y, float width, float height,
@@ -16,13 +15,7 @@ void breakout_rect(const breakout_pen* pen, float x, float y, float width, float
 
 void breakout_gradient(const breakout_pen* pen, float x, float y, float width, float height,
                        ecs_color top, ecs_color bottom) {
-    if ((top.a | bottom.a) == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
-    x += pen->x;
-    y += pen->y;
-    const float points[] = {x, y,          x + width, y, x,         y + height,
-                            x, y + height, x + width, y, x + width, y + height};
-    const ecs_color colors[] = {top, top, bottom, bottom, top, bottom};
-    pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+    net_draw_gradient(pen->draw, x + pen->x, y + pen->y, width, height, top, bottom, false);
 }
 
 void breakout_circle(const breakout_pen* pen, float x, float y, float radius, ecs_color color) {
@@ -32,23 +25,7 @@ void breakout_circle(const breakout_pen* pen, float x, float y, float radius, ec
 
 void breakout_glow(const breakout_pen* pen, float x, float y, float radius_x, float radius_y,
                    ecs_color color) {
-    if (color.a == 0 || !(radius_x > 0.0f) || !(radius_y > 0.0f)) return;
-    float points[GLOW_SIDES * 6];
-    ecs_color colors[GLOW_SIDES * 3];
-    ecs_color edge = ecs_color_fade(color, 0.0f);
-    for (uint32_t i = 0; i < GLOW_SIDES; i++) {
-        float* point = points + i * 6;
-        point[0] = x + pen->x;
-        point[1] = y + pen->y;
-        for (uint32_t end = 0; end < 2; end++) {
-            float angle = (float)(i + end) * (2.0f * BASE_PI / (float)GLOW_SIDES);
-            point[2 + end * 2] = point[0] + base_cos(angle) * radius_x;
-            point[3 + end * 2] = point[1] + base_sin(angle) * radius_y;
-        }
-        colors[i * 3] = color;
-        colors[i * 3 + 1] = colors[i * 3 + 2] = edge;
-    }
-    pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+    net_draw_glow(pen->draw, x + pen->x, y + pen->y, radius_x, radius_y, color);
 }
 
 // The bar consists of slices from top to bottom. Their ends lie on the round ends of the bar.

@@ -78,14 +78,8 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
     (void)base_text_format(text, sizeof text, "%u", place);
     breakout_text(pen, LIST_LEFT + 30.0f, y + 3.0f, 15.0f, soft, NET_ALIGN_RIGHT, text);
     const char* name = net_player_name(pen->draw, row->player.client, buffer, sizeof buffer);
-    // A long name must not run into the points; it is cut between characters (UTF-8).
-    char cut[20];
-    if (!base_text_copy(cut, sizeof cut, name)) {
-        size_t end = sizeof cut - 1;
-        while (end > 0 && ((uint8_t)name[end] & 0xc0) == 0x80)
-            end--;
-        cut[end] = '\0';
-    }
+    char cut[20]; // a long name must not run into the points
+    (void)base_text_copy(cut, sizeof cut, name);
     breakout_text(pen, LIST_LEFT + 40.0f, y + 3.0f, 15.0f,
                   row->is_own ? white : ecs_color_shade(row->color, 0.35f), NET_ALIGN_LEFT, cut);
     (void)base_text_format(text, sizeof text, "%d", row->player.score);

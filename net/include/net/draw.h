@@ -20,6 +20,34 @@ static inline void net_draw_sprite(const net_draw* draw, net_sprite sprite) {
     draw->sprite(draw->context, &sprite);
 }
 
+/// Draw a box whose colour changes from top to bottom, or from left to right.
+static inline void net_draw_gradient(const net_draw* draw, float x, float y, float width,
+                                     float height, ecs_color from, ecs_color to, bool is_across) {
+    if ((from.a | to.a) == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
+    const float points[] = {x, y,          x + width, y, x,         y + height,
+                            x, y + height, x + width, y, x + width, y + height};
+    const ecs_color second = is_across ? to : from, third = is_across ? from : to;
+    const ecs_color colors[] = {from, second, third, third, second, to};
+    draw->triangles(draw->context, points, colors, 6);
+}
+
+/// Draw a light: `color` in the middle, transparent at the edge of an ellipse.
+static inline void net_draw_glow(const net_draw* draw, float x, float y, float radius_x,
+                                 float radius_y, ecs_color color) {
+    enum { SIDES = 14 };
+    if (color.a == 0 || !(radius_x > 0.0f) || !(radius_y > 0.0f)) return;
+    float points[SIDES * 6];
+    ecs_color colors[SIDES * 3];
+    for (uint32_t i = 0; i < SIDES * 3; i++) { // the middle, and both ends of a side
+        const float angle = (float)(i / 3 + i % 3 - 1) * (2.0f * BASE_PI / (float)SIDES);
+        points[i * 2] = i % 3 == 0 ? x : x + base_cos(angle) * radius_x;
+        points[i * 2 + 1] = i % 3 == 0 ? y : y + base_sin(angle) * radius_y;
+        colors[i] = color;
+        colors[i].a = i % 3 == 0 ? color.a : 0;
+    }
+    draw->triangles(draw->context, points, colors, SIDES * 3);
+}
+
 /// Look at (x, y): it is in the middle of the view from here on, and everything is `zoom` times as
 /// large, texts too. pixels_per_unit follows. The view's own middle with zoom 1 is as before: for
 /// what lies over the picture. A frame begins without a camera; the pointer is in the coordinates
