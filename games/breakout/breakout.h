@@ -223,4 +223,5 @@ uint32_t breakout_predict(ecs_world* world, breakout_game* game, ecs_entity play
 void breakout_bot_think(const net_player_context* view, breakout_input* input);
 
 // view.c, view_play.c
-breakout_pen breakout_pen_make(const ecs_stage* stage); ///< the pen of this frame
+/// @return the picture, with the camera that shakes, or with the one of the view itself.
+const net_draw* breakout_look(const ecs_stage* stage, bool is_shaking);

@@ -23,13 +23,15 @@
 #define LOSS_S 0.6f ///< duration of the flash and the shake after a lost life
 #define SHAKE_UNITS 9.0f
 
-breakout_pen breakout_pen_make(const ecs_stage* stage) {
+// The picture shakes after a lost life, by its camera.
+const net_draw* breakout_look(const ecs_stage* stage, bool is_shaking) {
     const breakout_game* game = stage->context;
     const net_draw* draw = stage->user;
-    float left = game->view.loss_s / LOSS_S;
-    return (breakout_pen){.draw = draw,
-                          .x = base_sin(left * 38.0f) * left * left * SHAKE_UNITS,
-                          .y = base_sin(left * 29.0f) * left * left * SHAKE_UNITS * 0.6f};
+    const float left = is_shaking ? game->view.loss_s / LOSS_S : 0.0f;
+    const float size = left * left * SHAKE_UNITS;
+    net_draw_camera(draw, WIDTH * 0.5f - base_sin(left * 38.0f) * size,
+                    HEIGHT * 0.5f - base_sin(left * 29.0f) * size * 0.6f, 1.0f);
+    return draw;
 }
 
 static float burn(float left_s, float dt) {
@@ -67,7 +69,7 @@ static void advance(breakout_game* game, const net_draw* draw) {
 }
 
 // Three layers of stars, each with its own speed. One fixed seed gives the places.
-static void draw_stars(const breakout_pen* pen, double time_s) {
+static void draw_stars(const net_draw* draw, double time_s) {
     base_rng rng = base_rng_make(20, 26);
     for (uint32_t i = 0; i < STARS; i++) {
         uint32_t depth = i % 3;
@@ -78,36 +80,37 @@ static void draw_stars(const breakout_pen* pen, double time_s) {
                                base_rng_float(&rng) * 6.0f);
         float size = 1.2f + 0.7f * (float)depth;
         uint8_t alpha = (uint8_t)(50.0f + 34.0f * (float)depth + 22.0f * blink);
-        breakout_rect(pen, x, y, size, size, (ecs_color){190, 215, 255, alpha});
+        draw->rect(draw->context, x, y, size, size, (ecs_color){190, 215, 255, alpha});
     }
 }
 
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_field_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game) {
-    const net_draw* draw = stage->user;
-    advance(game, draw);
-    const breakout_pen still = {.draw = draw};
-    const breakout_pen pen = breakout_pen_make(stage);
+    advance(game, stage->user);
+    const net_draw* draw = breakout_look(stage, false);
     const ecs_color top = {9, 12, 34, 255}, middle = {33, 22, 70, 255}, bottom = {12, 10, 30, 255};
-    breakout_gradient(&still, 0.0f, 0.0f, WIDTH, HEIGHT * 0.6f, top, middle);
-    breakout_gradient(&still, 0.0f, HEIGHT * 0.6f, WIDTH, HEIGHT * 0.4f, middle, bottom);
-    draw_stars(&still, draw->time_s > 0.0 ? draw->time_s : 0.0);
+    net_draw_gradient(draw, 0.0f, 0.0f, WIDTH, HEIGHT * 0.6f, top, middle, false);
+    net_draw_gradient(draw, 0.0f, HEIGHT * 0.6f, WIDTH, HEIGHT * 0.4f, middle, bottom, false);
+    draw_stars(draw, draw->time_s > 0.0 ? draw->time_s : 0.0);
     // The field is darker at its upper and lower edge. The line of pads has its own light.
-    breakout_gradient(&still, 0.0f, HEIGHT - 60.0f, WIDTH, 60.0f, (ecs_color){0, 0, 0, 0},
-                      (ecs_color){0, 0, 0, 130});
-    breakout_rect(&pen, 0.0f, BREAKOUT_PAD_TOP + 18.0f, WIDTH, 1.5f, (ecs_color){96, 165, 255, 40});
+    net_draw_gradient(draw, 0.0f, HEIGHT - 60.0f, WIDTH, 60.0f, (ecs_color){0, 0, 0, 0},
+                      (ecs_color){0, 0, 0, 130}, false);
+    (void)breakout_look(stage, true);
+    draw->rect(draw->context, 0.0f, BREAKOUT_PAD_TOP + 18.0f, WIDTH, 1.5f,
+               (ecs_color){96, 165, 255, 40});
     static const float widths[] = {2.0f, 5.0f, 10.0f, 18.0f};
     static const uint8_t alphas[] = {170, 46, 22, 12};
     for (uint32_t i = 0; i < BASE_COUNT(widths); i++) {
         ecs_color light = {96, 165, 255, alphas[i]};
-        breakout_rect(&pen, 0.0f, 0.0f, widths[i], HEIGHT, light);
-        breakout_rect(&pen, WIDTH - widths[i], 0.0f, widths[i], HEIGHT, light);
+        draw->rect(draw->context, 0.0f, 0.0f, widths[i], HEIGHT, light);
+        draw->rect(draw->context, WIDTH - widths[i], 0.0f, widths[i], HEIGHT, light);
     }
+    (void)breakout_look(stage, false);
     float loss = game->view.loss_s / LOSS_S;
-    breakout_gradient(&still, 0.0f, HEIGHT * 0.45f, WIDTH, HEIGHT * 0.55f,
+    net_draw_gradient(draw, 0.0f, HEIGHT * 0.45f, WIDTH, HEIGHT * 0.55f,
                       (ecs_color){255, 40, 60, 0},
-                      (ecs_color){255, 40, 60, (uint8_t)(loss * 150.0f)});
+                      (ecs_color){255, 40, 60, (uint8_t)(loss * 150.0f)}, false);
 }
 
 // A brick that was destroyed leaves a shadow in the wall.
@@ -117,13 +120,13 @@ ES_REQUIRE(rubble : tag)
 ES_SPAN
 static void draw_rubble_es(const ecs_stage* stage, uint32_t count, const ecs_vec2* pos,
                            ES_NAME(rectSize) const ecs_vec2* size) {
-    const breakout_pen pen = breakout_pen_make(stage);
+    const net_draw* draw = breakout_look(stage, true);
     for (uint32_t i = 0; i < count; i++)
-        breakout_rect(&pen, pos[i].x, pos[i].y, size[i].x, size[i].y,
-                      (ecs_color){130, 150, 220, 15});
+        draw->rect(draw->context, pos[i].x, pos[i].y, size[i].x, size[i].y,
+                   (ecs_color){130, 150, 220, 15});
     for (uint32_t i = 0; i < count; i++)
-        breakout_rect(&pen, pos[i].x, pos[i].y + size[i].y - 1.0f, size[i].x, 1.0f,
-                      (ecs_color){130, 150, 220, 34});
+        draw->rect(draw->context, pos[i].x, pos[i].y + size[i].y - 1.0f, size[i].x, 1.0f,
+                   (ecs_color){130, 150, 220, 34});
 }
 
 ES_STAGE(render)
@@ -132,24 +135,25 @@ ES_SPAN
 static void draw_bricks_es(const ecs_stage* stage, uint32_t count, const ecs_vec2* pos,
                            ES_NAME(rectSize) const ecs_vec2* size, const int32_t* hits,
                            const ecs_color* color) {
-    const breakout_pen pen = breakout_pen_make(stage);
+    const net_draw* draw = breakout_look(stage, true);
     // Draw one kind of shape for all bricks, then the next kind, so that similar shapes form
     // batches.
     for (uint32_t i = 0; i < count; i++)
-        breakout_rect(&pen, pos[i].x + 3.0f, pos[i].y + 4.0f, size[i].x, size[i].y,
-                      (ecs_color){0, 0, 0, 96});
+        draw->rect(draw->context, pos[i].x + 3.0f, pos[i].y + 4.0f, size[i].x, size[i].y,
+                   (ecs_color){0, 0, 0, 96});
     for (uint32_t i = 0; i < count; i++) {
         float x = pos[i].x, y = pos[i].y, w = size[i].x, h = size[i].y;
         // The middle of a brick has the colour of the brick.
-        breakout_gradient(&pen, x, y, w, h, ecs_color_shade(color[i], 0.22f),
-                          ecs_color_shade(color[i], -0.22f));
-        breakout_rect(&pen, x, y, w, 2.0f, ecs_color_shade(color[i], 0.65f));
-        breakout_rect(&pen, x, y + 2.0f, 2.0f, h - 2.0f, ecs_color_shade(color[i], 0.4f));
-        breakout_rect(&pen, x, y + h - 2.0f, w, 2.0f, ecs_color_shade(color[i], -0.5f));
+        net_draw_gradient(draw, x, y, w, h, ecs_color_shade(color[i], 0.22f),
+                          ecs_color_shade(color[i], -0.22f), false);
+        draw->rect(draw->context, x, y, w, 2.0f, ecs_color_shade(color[i], 0.65f));
+        draw->rect(draw->context, x, y + 2.0f, 2.0f, h - 2.0f, ecs_color_shade(color[i], 0.4f));
+        draw->rect(draw->context, x, y + h - 2.0f, w, 2.0f, ecs_color_shade(color[i], -0.5f));
         // One mark for each further hit: players see the strength without reading colours.
         float pip_x = x + w * 0.5f - (float)(hits[i] - 1) * 5.0f + 1.5f;
         for (int32_t pip = 1; pip < hits[i]; pip++) {
-            breakout_rect(&pen, pip_x, y + h - 8.0f, 7.0f, 3.0f, ecs_color_shade(color[i], 0.75f));
+            draw->rect(draw->context, pip_x, y + h - 8.0f, 7.0f, 3.0f,
+                       ecs_color_shade(color[i], 0.75f));
             pip_x += 10.0f;
         }
     }

@@ -3,7 +3,8 @@
 /// sizes.
 #pragma once
 
-#include "paint.h"
+#include "ecs/geometry.h"
+#include "net/draw.h"
 
 #define BREAKOUT_TRAILS 24u
 #define BREAKOUT_TRAIL_POINTS 16u

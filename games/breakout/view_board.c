@@ -70,20 +70,21 @@ static void find_ranking(ecs_world* world, const breakout_game* game, ecs_entity
     }
 }
 
-static void draw_row(const breakout_pen* pen, float y, uint32_t place, const entry* row) {
+static void draw_row(const net_draw* draw, float y, uint32_t place, const entry* row) {
     char text[32], buffer[32];
     if (row->is_own)
-        breakout_rect(pen, LIST_LEFT, y, LIST_WIDTH, ROW_HEIGHT, (ecs_color){255, 255, 255, 26});
-    breakout_rect(pen, LIST_LEFT, y + 2.0f, 4.0f, ROW_HEIGHT - 4.0f, row->color);
+        draw->rect(draw->context, LIST_LEFT, y, LIST_WIDTH, ROW_HEIGHT,
+                   (ecs_color){255, 255, 255, 26});
+    draw->rect(draw->context, LIST_LEFT, y + 2.0f, 4.0f, ROW_HEIGHT - 4.0f, row->color);
     (void)base_text_format(text, sizeof text, "%u", place);
-    breakout_text(pen, LIST_LEFT + 30.0f, y + 3.0f, 15.0f, soft, NET_ALIGN_RIGHT, text);
-    const char* name = net_player_name(pen->draw, row->player.client, buffer, sizeof buffer);
+    net_draw_text(draw, LIST_LEFT + 30.0f, y + 3.0f, 15.0f, soft, NET_ALIGN_RIGHT, text);
+    const char* name = net_player_name(draw, row->player.client, buffer, sizeof buffer);
     char cut[20]; // a long name must not run into the points
     (void)base_text_copy(cut, sizeof cut, name);
-    breakout_text(pen, LIST_LEFT + 40.0f, y + 3.0f, 15.0f,
+    net_draw_text(draw, LIST_LEFT + 40.0f, y + 3.0f, 15.0f,
                   row->is_own ? white : ecs_color_shade(row->color, 0.35f), NET_ALIGN_LEFT, cut);
     (void)base_text_format(text, sizeof text, "%d", row->player.score);
-    breakout_text(pen, LIST_LEFT + LIST_WIDTH - 8.0f, y + 3.0f, 15.0f, white, NET_ALIGN_RIGHT,
+    net_draw_text(draw, LIST_LEFT + LIST_WIDTH - 8.0f, y + 3.0f, 15.0f, white, NET_ALIGN_RIGHT,
                   text);
 }
 
@@ -92,65 +93,67 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game) {
-    const breakout_pen pen = {.draw = stage->user};
+    const net_draw* draw = breakout_look(stage, false);
     ranking list;
-    find_ranking(stage->world, game, pen.draw->player, &list);
+    find_ranking(stage->world, game, draw->player, &list);
     if (list.players < 2) return;
     bool is_apart = list.own_rank > list.count;
     uint32_t count = list.count;
     float height = (float)count * ROW_HEIGHT;
     float y = LIST_BOTTOM - height;
-    breakout_rect(&pen, LIST_LEFT, y - 4.0f, LIST_WIDTH, height + 8.0f, (ecs_color){6, 8, 26, 120});
+    draw->rect(draw->context, LIST_LEFT, y - 4.0f, LIST_WIDTH, height + 8.0f,
+               (ecs_color){6, 8, 26, 120});
     for (uint32_t i = 0; i < count; i++) {
         bool is_last_own = is_apart && i == count - 1;
-        draw_row(&pen, y + (float)i * ROW_HEIGHT, is_last_own ? list.own_rank : i + 1,
+        draw_row(draw, y + (float)i * ROW_HEIGHT, is_last_own ? list.own_rank : i + 1,
                  is_last_own ? &list.own : &list.entries[i]);
     }
 }
 
-static void draw_band(const breakout_pen* pen, const breakout_match* match) {
+static void draw_band(const net_draw* draw, const breakout_match* match) {
     char text[64];
-    breakout_gradient(pen, 0.0f, 0.0f, WIDTH, BOARD_HEIGHT, (ecs_color){4, 6, 20, 235},
-                      (ecs_color){10, 12, 36, 190});
-    breakout_rect(pen, 0.0f, BOARD_HEIGHT - 1.5f, WIDTH, 1.5f, (ecs_color){96, 165, 255, 110});
-    breakout_text(pen, 22.0f, 8.0f, 12.0f, soft, NET_ALIGN_LEFT, "SCORE");
+    net_draw_gradient(draw, 0.0f, 0.0f, WIDTH, BOARD_HEIGHT, (ecs_color){4, 6, 20, 235},
+                      (ecs_color){10, 12, 36, 190}, false);
+    draw->rect(draw->context, 0.0f, BOARD_HEIGHT - 1.5f, WIDTH, 1.5f,
+               (ecs_color){96, 165, 255, 110});
+    net_draw_text(draw, 22.0f, 8.0f, 12.0f, soft, NET_ALIGN_LEFT, "SCORE");
     (void)base_text_format(text, sizeof text, "%06d", match->score);
-    breakout_text(pen, 22.0f, 21.0f, 28.0f, white, NET_ALIGN_LEFT, text);
-    breakout_text(pen, 170.0f, 8.0f, 12.0f, soft, NET_ALIGN_LEFT, "BEST");
+    net_draw_text(draw, 22.0f, 21.0f, 28.0f, white, NET_ALIGN_LEFT, text);
+    net_draw_text(draw, 170.0f, 8.0f, 12.0f, soft, NET_ALIGN_LEFT, "BEST");
     (void)base_text_format(text, sizeof text, "%06d", match->best);
-    breakout_text(pen, 170.0f, 25.0f, 22.0f, soft, NET_ALIGN_LEFT, text);
+    net_draw_text(draw, 170.0f, 25.0f, 22.0f, soft, NET_ALIGN_LEFT, text);
     (void)base_text_format(text, sizeof text, "LEVEL %d", match->level);
-    breakout_text(pen, WIDTH * 0.5f, 7.0f, 26.0f, white, NET_ALIGN_MIDDLE, text);
+    net_draw_text(draw, WIDTH * 0.5f, 7.0f, 26.0f, white, NET_ALIGN_MIDDLE, text);
     (void)base_text_format(text, sizeof text, "%d brick%s left", match->bricks,
                            match->bricks == 1 ? "" : "s");
-    breakout_text(pen, WIDTH * 0.5f, 35.0f, 13.0f, soft, NET_ALIGN_MIDDLE, text);
-    breakout_text(pen, WIDTH - 22.0f, 8.0f, 12.0f, soft, NET_ALIGN_RIGHT, "LIVES");
+    net_draw_text(draw, WIDTH * 0.5f, 35.0f, 13.0f, soft, NET_ALIGN_MIDDLE, text);
+    net_draw_text(draw, WIDTH - 22.0f, 8.0f, 12.0f, soft, NET_ALIGN_RIGHT, "LIVES");
     int32_t shown = match->lives < 8 ? match->lives : 8;
     for (int32_t life = 0; life < shown; life++) {
         float x = WIDTH - 30.0f - (float)life * 23.0f;
-        breakout_circle(pen, x, 36.0f, 8.0f, (ecs_color){255, 82, 110, 255});
-        breakout_circle(pen, x - 2.5f, 33.5f, 2.8f, (ecs_color){255, 214, 222, 255});
+        draw->circle(draw->context, x, 36.0f, 8.0f, (ecs_color){255, 82, 110, 255});
+        draw->circle(draw->context, x - 2.5f, 33.5f, 2.8f, (ecs_color){255, 214, 222, 255});
     }
     if (match->lives > shown) {
         (void)base_text_format(text, sizeof text, "%d", match->lives);
-        breakout_text(pen, WIDTH - 30.0f - 8.0f * 23.0f, 27.0f, 20.0f, white, NET_ALIGN_RIGHT,
+        net_draw_text(draw, WIDTH - 30.0f - 8.0f * 23.0f, 27.0f, 20.0f, white, NET_ALIGN_RIGHT,
                       text);
     }
 }
 
 // `veil` 0..1 darkens the field behind the banner, `part` fades the whole banner.
-static void draw_banner(const breakout_pen* pen, const char* title, const char* text,
-                        ecs_color color, float veil, float part) {
+static void draw_banner(const net_draw* draw, const char* title, const char* text, ecs_color color,
+                        float veil, float part) {
     const ecs_color clear = {6, 8, 28, 0};
     ecs_color dark = ecs_color_fade((ecs_color){6, 8, 28, 255}, veil * part);
-    breakout_gradient(pen, 0.0f, 425.0f, WIDTH, 40.0f, clear, dark);
-    breakout_rect(pen, 0.0f, 465.0f, WIDTH, 70.0f, dark);
-    breakout_gradient(pen, 0.0f, 535.0f, WIDTH, 40.0f, dark, clear);
-    breakout_text(pen, WIDTH * 0.5f + 2.0f, 455.0f, 56.0f,
+    net_draw_gradient(draw, 0.0f, 425.0f, WIDTH, 40.0f, clear, dark, false);
+    draw->rect(draw->context, 0.0f, 465.0f, WIDTH, 70.0f, dark);
+    net_draw_gradient(draw, 0.0f, 535.0f, WIDTH, 40.0f, dark, clear, false);
+    net_draw_text(draw, WIDTH * 0.5f + 2.0f, 455.0f, 56.0f,
                   ecs_color_fade((ecs_color){0, 0, 0, 160}, part), NET_ALIGN_MIDDLE, title);
-    breakout_text(pen, WIDTH * 0.5f, 452.0f, 56.0f, ecs_color_fade(color, part), NET_ALIGN_MIDDLE,
+    net_draw_text(draw, WIDTH * 0.5f, 452.0f, 56.0f, ecs_color_fade(color, part), NET_ALIGN_MIDDLE,
                   title);
-    breakout_text(pen, WIDTH * 0.5f, 517.0f, 20.0f, ecs_color_fade(soft, part), NET_ALIGN_MIDDLE,
+    net_draw_text(draw, WIDTH * 0.5f, 517.0f, 20.0f, ecs_color_fade(soft, part), NET_ALIGN_MIDDLE,
                   text);
 }
 
@@ -159,7 +162,7 @@ ES_TAG(render)
 ES_AFTER(draw_effects_es)
 static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game,
                           const breakout_match* match) {
-    const breakout_pen pen = {.draw = stage->user};
+    const net_draw* draw = breakout_look(stage, false);
     breakout_view* view = &game->view;
     // A level has a title when it begins. A level that was running before the first frame has none.
     bool is_first = view->level == 0;
@@ -172,7 +175,7 @@ static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
         view->title_s = BREAKOUT_TITLE_S;
     view->level = match->level;
     view->phase = match->phase;
-    draw_band(&pen, match);
+    draw_band(draw, match);
     char title[32], text[64];
     const ecs_color good = {130, 240, 190, 255}, bad = {255, 120, 140, 255};
     if (match->phase == BREAKOUT_PLAYING) {
@@ -180,13 +183,13 @@ static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
         (void)base_text_format(title, sizeof title, "LEVEL %d", match->level);
         (void)base_text_format(text, sizeof text, "%d bricks", match->bricks);
         float part = base_min(view->title_s * 2.5f, 1.0f);
-        draw_banner(&pen, title, text, white, 0.35f, part); // the balls fly already
+        draw_banner(draw, title, text, white, 0.35f, part); // the balls fly already
         return;
     }
     bool is_cleared = match->phase == BREAKOUT_CLEARED, is_lost = match->phase == BREAKOUT_LOST;
     (void)base_text_format(text, sizeof text, "score %d    best %d    lives %d", match->score,
                            match->best, match->lives);
-    draw_banner(&pen,
+    draw_banner(draw,
                 is_cleared ? "LEVEL CLEARED"
                 : is_lost  ? "BALL LOST"
                            : "GAME OVER",

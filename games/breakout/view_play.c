@@ -80,7 +80,7 @@ static void follow(ecs_world* world, breakout_game* game, breakout_trail* trail,
 }
 
 // A ribbon behind the ball: the older a part is, the narrower and fainter it is.
-static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, double now_s,
+static void draw_trail(const net_draw* draw, const breakout_trail* trail, double now_s,
                        ecs_vec2 head, float radius, ecs_color color) {
     float points[BREAKOUT_TRAIL_POINTS * 12];
     ecs_color colors[BREAKOUT_TRAIL_POINTS * 6];
@@ -105,8 +105,8 @@ static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, dou
                               to.x - across.x * end_width, to.y - across.y * end_width};
         static const uint8_t corners[] = {0, 1, 2, 2, 1, 3};
         for (uint32_t i = 0; i < BASE_COUNT(corners); i++) {
-            points[count * 2] = quad[corners[i] * 2] + pen->x;
-            points[count * 2 + 1] = quad[corners[i] * 2 + 1] + pen->y;
+            points[count * 2] = quad[corners[i] * 2];
+            points[count * 2 + 1] = quad[corners[i] * 2 + 1];
             colors[count] = corners[i] < 2 ? tint : end_tint;
             count++;
         }
@@ -115,18 +115,18 @@ static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, dou
         width = end_width;
         tint = end_tint;
     }
-    if (count > 0) pen->draw->triangles(pen->draw->context, points, colors, count);
+    if (count > 0) draw->triangles(draw->context, points, colors, count);
 }
 
 // Dots run along the way that a held ball will take.
-static void draw_aim(const breakout_pen* pen, ecs_vec2 from, const breakout_launch* launch,
+static void draw_aim(const net_draw* draw, ecs_vec2 from, const breakout_launch* launch,
                      double now_s, ecs_color color) {
     float phase = (float)(now_s * 2.0 - (double)(int64_t)(now_s * 2.0));
     for (uint32_t i = 0; i < 6; i++) {
         float part = ((float)i + phase) / 6.0f;
         ecs_vec2 way = breakout_direction(breakout_launch_angle(launch), 18.0f + 110.0f * part);
-        breakout_circle(pen, from.x + way.x, from.y + way.y, 3.2f - 1.6f * part,
-                        ecs_color_fade(color, 0.9f * (1.0f - part)));
+        draw->circle(draw->context, from.x + way.x, from.y + way.y, 3.2f - 1.6f * part,
+                     ecs_color_fade(color, 0.9f * (1.0f - part)));
     }
 }
 
@@ -135,7 +135,7 @@ ES_TAG(render)
 static void draw_balls_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game, ecs_entity entity,
                           ecs_vec2 pos, float radius, ecs_color color, const breakout_owner* owner,
                           const breakout_launch* launch) {
-    const breakout_pen pen = breakout_pen_make(stage);
+    const net_draw* draw = breakout_look(stage, true);
     double now_s = game->view.now_s;
     float size = radius * BALL_SCALE;
     const ecs_color* whose = ecs_find(stage->world, owner->pad, game->color);
@@ -143,19 +143,19 @@ static void draw_balls_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
     breakout_trail* trail = find_trail(&game->view, entity);
     follow(stage->world, game, trail, pos);
     if (owner->is_held) {
-        bool is_own = whose && owner->pad == pen.draw->player;
-        if (whose) draw_aim(&pen, pos, launch, now_s, ecs_color_fade(tint, is_own ? 1.0f : 0.4f));
+        bool is_own = whose && owner->pad == draw->player;
+        if (whose) draw_aim(draw, pos, launch, now_s, ecs_color_fade(tint, is_own ? 1.0f : 0.4f));
         if (is_own) {
-            breakout_text(&pen, pos.x, pos.y - 168.0f, 17.0f, (ecs_color){255, 255, 255, 190},
+            net_draw_text(draw, pos.x, pos.y - 168.0f, 17.0f, (ecs_color){255, 255, 255, 190},
                           NET_ALIGN_MIDDLE, "Space or click to launch");
         }
     } else {
-        draw_trail(&pen, trail, now_s, pos, size, tint);
+        draw_trail(draw, trail, now_s, pos, size, tint);
     }
-    breakout_glow(&pen, pos.x, pos.y, size * 4.0f, size * 4.0f, ecs_color_fade(tint, 0.42f));
-    breakout_circle(&pen, pos.x, pos.y, size, ecs_color_shade(color, 0.45f));
-    breakout_circle(&pen, pos.x - size * 0.25f, pos.y - size * 0.25f, size * 0.5f,
-                    (ecs_color){255, 255, 255, 240});
+    net_draw_glow(draw, pos.x, pos.y, size * 4.0f, size * 4.0f, ecs_color_fade(tint, 0.42f));
+    draw->circle(draw->context, pos.x, pos.y, size, ecs_color_shade(color, 0.45f));
+    draw->circle(draw->context, pos.x - size * 0.25f, pos.y - size * 0.25f, size * 0.5f,
+                 (ecs_color){255, 255, 255, 240});
 }
 
 static float pad_flash(const breakout_view* view, ecs_entity pad) {
@@ -166,30 +166,64 @@ static float pad_flash(const breakout_view* view, ecs_entity pad) {
     return left / BREAKOUT_FLASH_S;
 }
 
+#define BAR_SLICES 8u
+
+// A bar with round ends and a gradient from the top to the bottom: slices, whose ends lie on the
+// round ends.
+static void draw_bar(const net_draw* draw, float x, float y, float width, float height,
+                     ecs_color top, ecs_color bottom) {
+    if (!(height > 0.0f) || !(width >= height)) return;
+    float points[BAR_SLICES * 12];
+    ecs_color colors[BAR_SLICES * 6];
+    float radius = height * 0.5f;
+    for (uint32_t i = 0; i < BAR_SLICES; i++) {
+        float edges[2][3]; // left, right, y
+        ecs_color tints[2];
+        for (uint32_t end = 0; end < 2; end++) {
+            float angle = (float)(i + end) * (BASE_PI / (float)BAR_SLICES);
+            float inset = radius - base_sin(angle) * radius;
+            float part = (1.0f - base_cos(angle)) * 0.5f;
+            edges[end][0] = x + inset;
+            edges[end][1] = x + width - inset;
+            edges[end][2] = y + part * height;
+            tints[end] = ecs_color_mix(top, bottom, part);
+        }
+        // The index of a corner is end * 2 + side.
+        static const uint8_t corners[] = {0, 1, 2, 2, 1, 3};
+        for (uint32_t k = 0; k < BASE_COUNT(corners); k++) {
+            uint32_t end = corners[k] / 2, at = i * 6 + k;
+            points[at * 2] = edges[end][corners[k] % 2];
+            points[at * 2 + 1] = edges[end][2];
+            colors[at] = tints[end];
+        }
+    }
+    draw->triangles(draw->context, points, colors, BASE_COUNT(colors));
+}
+
 // With many players there are as many pads as bricks; then `is_plain` draws a simpler pad.
-static void draw_pad(const breakout_pen* pen, ecs_vec2 pos, ecs_vec2 size, ecs_color color,
+static void draw_pad(const net_draw* draw, ecs_vec2 pos, ecs_vec2 size, ecs_color color,
                      bool is_own, bool is_plain, float flash) {
     float y = pos.y + flash * 3.0f; // the pad moves down a little when a ball touches it
     if (is_own || flash > 0.0f) {
         float strength = (is_own ? 0.3f : 0.0f) + flash * 0.4f;
-        breakout_glow(pen, pos.x + size.x * 0.5f, y + size.y * 0.5f, size.x * 0.7f, 36.0f,
+        net_draw_glow(draw, pos.x + size.x * 0.5f, y + size.y * 0.5f, size.x * 0.7f, 36.0f,
                       ecs_color_fade(ecs_color_shade(color, 0.3f), strength));
     }
     if (!is_plain)
-        breakout_bar(pen, pos.x + 2.0f, y + 4.0f, size.x, size.y, (ecs_color){0, 0, 0, 110},
-                     (ecs_color){0, 0, 0, 110});
+        draw_bar(draw, pos.x + 2.0f, y + 4.0f, size.x, size.y, (ecs_color){0, 0, 0, 110},
+                 (ecs_color){0, 0, 0, 110});
     if (is_own)
-        breakout_bar(pen, pos.x - 2.5f, y - 2.5f, size.x + 5.0f, size.y + 5.0f,
-                     (ecs_color){255, 255, 255, 235}, (ecs_color){255, 255, 255, 150});
-    breakout_bar(pen, pos.x, y, size.x, size.y, ecs_color_shade(color, 0.3f + 0.5f * flash),
-                 ecs_color_shade(color, -0.5f + 0.6f * flash));
+        draw_bar(draw, pos.x - 2.5f, y - 2.5f, size.x + 5.0f, size.y + 5.0f,
+                 (ecs_color){255, 255, 255, 235}, (ecs_color){255, 255, 255, 150});
+    draw_bar(draw, pos.x, y, size.x, size.y, ecs_color_shade(color, 0.3f + 0.5f * flash),
+             ecs_color_shade(color, -0.5f + 0.6f * flash));
     if (is_plain) return;
-    breakout_bar(pen, pos.x + 5.0f, y + 2.5f, size.x - 10.0f, size.y * 0.3f,
-                 ecs_color_fade(ecs_color_shade(color, 0.85f), 0.85f),
-                 ecs_color_fade(ecs_color_shade(color, 0.7f), 0.25f));
+    draw_bar(draw, pos.x + 5.0f, y + 2.5f, size.x - 10.0f, size.y * 0.3f,
+             ecs_color_fade(ecs_color_shade(color, 0.85f), 0.85f),
+             ecs_color_fade(ecs_color_shade(color, 0.7f), 0.25f));
 }
 
-static void draw_bubble(const breakout_pen* pen, float middle, float y,
+static void draw_bubble(const net_draw* draw, float middle, float y,
                         const breakout_bubble* bubble) {
     static const char* const emotes[BREAKOUT_EMOTES] = {"hi!",   "nice!", "wow!",  "oops!",
                                                         "mine!", "gg",    "help!", "thanks"};
@@ -197,31 +231,31 @@ static void draw_bubble(const breakout_pen* pen, float middle, float y,
     float grown = base_min((BREAKOUT_BUBBLE_S - bubble->left_s) * 8.0f, 1.0f);
     float part = base_min(bubble->left_s * 3.0f, 1.0f);
     float height = 20.0f * (0.6f + 0.4f * grown);
-    float width = pen->draw->text_width(pen->draw->context, height, text) + 18.0f;
+    float width = draw->text_width(draw->context, height, text) + 18.0f;
     float x = base_clamp(middle - width * 0.5f, 4.0f, BREAKOUT_FIELD_WIDTH - width - 4.0f);
     float top = y - 58.0f - 8.0f * grown;
     ecs_color paper = ecs_color_fade((ecs_color){245, 248, 255, 235}, part);
-    breakout_rect(pen, x + 3.0f, top, width - 6.0f, height + 12.0f, paper);
-    breakout_rect(pen, x, top + 3.0f, 3.0f, height + 6.0f, paper);
-    breakout_rect(pen, x + width - 3.0f, top + 3.0f, 3.0f, height + 6.0f, paper);
-    float foot = top + height + 12.0f + pen->y, point = middle + pen->x;
+    draw->rect(draw->context, x + 3.0f, top, width - 6.0f, height + 12.0f, paper);
+    draw->rect(draw->context, x, top + 3.0f, 3.0f, height + 6.0f, paper);
+    draw->rect(draw->context, x + width - 3.0f, top + 3.0f, 3.0f, height + 6.0f, paper);
+    float foot = top + height + 12.0f, point = middle;
     const float points[] = {point - 7.0f, foot, point + 7.0f, foot, point, foot + 9.0f};
     const ecs_color colors[] = {paper, paper, paper};
-    pen->draw->triangles(pen->draw->context, points, colors, 3);
-    breakout_text(pen, x + 9.0f, top + 5.0f, height,
+    draw->triangles(draw->context, points, colors, 3);
+    net_draw_text(draw, x + 9.0f, top + 5.0f, height,
                   ecs_color_fade((ecs_color){24, 22, 54, 255}, part), NET_ALIGN_LEFT, text);
 }
 
-static void draw_player(const breakout_pen* pen, const breakout_game* game, ecs_entity entity,
+static void draw_player(const net_draw* draw, const breakout_game* game, ecs_entity entity,
                         ecs_vec2 pos, ecs_vec2 size, ecs_color color, uint32_t client,
                         bool has_name) {
-    bool is_own = entity == pen->draw->player;
-    draw_pad(pen, pos, size, color, is_own, !has_name && !is_own, pad_flash(&game->view, entity));
+    bool is_own = entity == draw->player;
+    draw_pad(draw, pos, size, color, is_own, !has_name && !is_own, pad_flash(&game->view, entity));
     float middle = pos.x + size.x * 0.5f;
     if (has_name || is_own) {
         char buffer[32];
-        const char* name = net_player_name(pen->draw, client, buffer, sizeof buffer);
-        breakout_text(pen, middle, pos.y + size.y + 6.0f, 15.0f,
+        const char* name = net_player_name(draw, client, buffer, sizeof buffer);
+        net_draw_text(draw, middle, pos.y + size.y + 6.0f, 15.0f,
                       is_own ? (ecs_color){255, 255, 255, 255}
                              : ecs_color_shade(ecs_color_fade(color, 0.9f), 0.25f),
                       NET_ALIGN_MIDDLE, name);
@@ -229,7 +263,7 @@ static void draw_player(const breakout_pen* pen, const breakout_game* game, ecs_
     for (uint32_t k = 0; k < BREAKOUT_BUBBLES; k++) {
         const breakout_bubble* bubble = &game->view.bubbles[k];
         if (bubble->left_s > 0.0f && bubble->client == client)
-            draw_bubble(pen, middle, pos.y, bubble);
+            draw_bubble(draw, middle, pos.y, bubble);
     }
 }
 
@@ -240,14 +274,14 @@ static void draw_pads_es(const ecs_stage* stage, ES_CONTEXT const breakout_game*
                          uint32_t count, const ecs_entity* entities, const ecs_vec2* pos,
                          ES_NAME(rectSize) const ecs_vec2* size, const ecs_color* color,
                          const breakout_player* player) {
-    const breakout_pen pen = breakout_pen_make(stage);
+    const net_draw* draw = breakout_look(stage, true);
     bool has_names = ecs_query_count(stage->world, game->pads) <= NAMES_MAX;
     // The player's own pad comes last, so it lies over all others.
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < count; i++) {
-            bool is_own = entities[i] == pen.draw->player;
+            bool is_own = entities[i] == draw->player;
             if (is_own != (round == 1)) continue;
-            draw_player(&pen, game, entities[i], pos[i], size[i], color[i], player[i].client,
+            draw_player(draw, game, entities[i], pos[i], size[i], color[i], player[i].client,
                         has_names);
         }
     }
@@ -256,7 +290,7 @@ static void draw_pads_es(const ecs_stage* stage, ES_CONTEXT const breakout_game*
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game) {
-    const breakout_pen pen = breakout_pen_make(stage);
+    const net_draw* draw = breakout_look(stage, true);
     for (uint32_t i = 0; i < BREAKOUT_SPARKS; i++) {
         const breakout_spark* spark = &game->view.sparks[i];
         if (spark->age_s >= spark->life_s) continue;
@@ -267,15 +301,15 @@ static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_ga
         }
         float left = 1.0f - spark->age_s / spark->life_s;
         float size = 2.0f + 4.0f * left;
-        breakout_rect(&pen, spark->x - size * 0.5f, spark->y - size * 0.5f, size, size,
-                      ecs_color_fade(spark->color, left * 1.5f));
+        draw->rect(draw->context, spark->x - size * 0.5f, spark->y - size * 0.5f, size, size,
+                   ecs_color_fade(spark->color, left * 1.5f));
     }
     for (uint32_t i = 0; i < BREAKOUT_POPS; i++) {
         const breakout_pop* pop = &game->view.pops[i];
         if (pop->left_s <= 0.0f) continue;
         char text[16];
         (void)base_text_format(text, sizeof text, "+%d", pop->score);
-        breakout_text(&pen, pop->x, pop->y - 10.0f - 44.0f * (0.8f - pop->left_s), 17.0f,
+        net_draw_text(draw, pop->x, pop->y - 10.0f - 44.0f * (0.8f - pop->left_s), 17.0f,
                       ecs_color_fade(pop->color, pop->left_s * 2.0f), NET_ALIGN_MIDDLE, text);
     }
 }
