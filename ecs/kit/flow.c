@@ -34,8 +34,7 @@ static void key_add(ecs_flow_key* key, uint32_t tile) {
     uint32_t at = key->count;
     while (at > 0 && key->goals[at - 1] >= tile)
         at--;
-    if (at < key->count && key->goals[at] == tile) return;
-    if (at == ECS_FLOW_GOALS_MAX) return;
+    if (at == ECS_FLOW_GOALS_MAX || (at < key->count && key->goals[at] == tile)) return;
     key->count += key->count < ECS_FLOW_GOALS_MAX;
     memmove(&key->goals[at + 1], &key->goals[at], (key->count - 1 - at) * sizeof tile);
     key->goals[at] = tile;
@@ -128,7 +127,7 @@ bool ecs_flow_way(const ecs_flow* flow, ecs_vec2 place, ecs_vec2* to) {
     const ecs_tiles* tiles = flow->tiles;
     const uint32_t tile = ecs_tiles_at(tiles, place), columns = tiles->columns;
     if (tile == NONE || flow->read.distances[tile] == 0) return false;
-    uint32_t least = NONE, best = NONE, around[4];
+    uint32_t least = NONE, best = NONE, around[4] = {0};
     for (uint32_t side = 0; side < 8; side++) {
         const uint32_t row = tile / columns + (uint32_t)sides[side][1];
         const uint32_t column = tile % columns + (uint32_t)sides[side][0];
@@ -137,8 +136,6 @@ bool ecs_flow_way(const ecs_flow* flow, ecs_vec2 place, ecs_vec2* to) {
             const uint32_t a = around[side - 4], b = around[(side - 3) % 4];
             if (a == 0 || b == 0) continue;
             first = a < b ? a : b;
-        } else {
-            around[side] = 0;
         }
         if (column >= columns || row >= tiles->rows) continue;
         const uint32_t next = row * columns + column,
@@ -149,9 +146,8 @@ bool ecs_flow_way(const ecs_flow* flow, ecs_vec2 place, ecs_vec2* to) {
         least = distance + first + step_cost(cost);
         best = next;
     }
-    if (best == NONE) return false;
-    *to = ecs_tiles_middle(tiles, best);
-    return true;
+    if (best != NONE) *to = ecs_tiles_middle(tiles, best);
+    return best != NONE;
 }
 
 void ecs_flows_init(ecs_flows* flows, ecs_world* world, const ecs_tiles* tiles, uint32_t count) {

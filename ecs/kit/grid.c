@@ -14,8 +14,7 @@ size_t ecs_grid_bytes(uint32_t columns, uint32_t rows, uint32_t capacity) {
 void ecs_grid_init(ecs_grid* grid, float square, uint32_t columns, uint32_t rows, uint32_t capacity,
                    void* memory) {
     BASE_ASSERT(grid && memory && square > 0.0f);
-    BASE_ASSERT(columns > 0 && columns <= ECS_GRID_SIDE_MAX);
-    BASE_ASSERT(rows > 0 && rows <= ECS_GRID_SIDE_MAX);
+    BASE_ASSERT(columns - 1 < ECS_GRID_SIDE_MAX && rows - 1 < ECS_GRID_SIDE_MAX); // none is 0
     *grid =
         (ecs_grid){.scale = 1.0f / square, .columns = columns, .rows = rows, .capacity = capacity};
     grid->starts = memory;

@@ -35,8 +35,7 @@ static void tiles_add_kinds(ecs_tiles* tiles, const ecs_tile_kind* kinds, uint32
     }
 }
 
-// Find columns and rows of the text, or, with `map`, put its characters there. @return what is wrong
-// in `line`.
+// Measure the text, or, with `map`, copy it there. @return what is wrong in `line`.
 static const char* tiles_walk(ecs_tiles* tiles, const uint8_t* text, size_t bytes, uint8_t* map,
                               uint32_t* line) {
     uint32_t column = 0, row = 0;
@@ -68,10 +67,8 @@ const char* ecs_tiles_read(ecs_tiles* tiles, ecs_world* world, const ecs_tile_ki
     *tiles = (ecs_tiles){.size = size, .step = step, .span = (int32_t)span};
     tiles_add_kinds(tiles, kinds, kind_count);
     const char* wrong = tiles_walk(tiles, text, bytes, NULL, line);
-    if (wrong) {
-        tiles->columns = tiles->rows = 0;
-        return wrong;
-    }
+    if (wrong) tiles->columns = tiles->rows = 0;
+    if (wrong) return wrong;
     const size_t count = (size_t)tiles->columns * tiles->rows;
     uint8_t* map = ecs_world_context(world, count);
     memset(map, kinds[0].glyph, count);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What a game asks of a human's controls (net_controls). The name of a player in its picture, and
-/// the usual prediction. Inline, because a module has no functions of net.
+/// A human's controls, the name of a player, the usual prediction. Inline, as net/draw.h.
 #pragma once
 
 #include "base/text.h"
@@ -33,20 +32,16 @@ static inline bool net_is_pad(const net_controls* controls) {
 ///         left stick where that is moved, else the four keys.
 static inline ecs_vec2 net_move(const net_controls* controls, uint32_t left, uint32_t right,
                                 uint32_t up, uint32_t down) {
-    ecs_vec2 way;
-    const bool is_stick =
-        net_is_pad(controls) && (controls->move_x != 0.0f || controls->move_y != 0.0f);
-    way.x = is_stick ? controls->move_x : (float)net_axis(controls, left, right);
-    way.y = is_stick ? controls->move_y : (float)net_axis(controls, up, down);
-    return way;
+    const ecs_vec2 stick = {controls->move_x, controls->move_y};
+    const ecs_vec2 keys = {(float)net_axis(controls, left, right),
+                           (float)net_axis(controls, up, down)};
+    return net_is_pad(controls) && (stick.x != 0.0f || stick.y != 0.0f) ? stick : keys;
 }
 
 /// @return the way to which the player aims with the right stick; 0, 0 where that rests.
 static inline ecs_vec2 net_aim(const net_controls* controls) {
-    ecs_vec2 way;
-    way.x = net_is_pad(controls) ? controls->aim_x : 0.0f;
-    way.y = net_is_pad(controls) ? controls->aim_y : 0.0f;
-    return way;
+    const ecs_vec2 way = {controls->aim_x, controls->aim_y}, rest = {0.0f, 0.0f};
+    return net_is_pad(controls) ? way : rest;
 }
 
 /// Is the pointer's button down?

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Pictures of a game: drawing one, the frame of an animation, a camera; texts and tables at the
-/// edges of the view. Inline, because a module
-/// has no functions of net.
+/// Pictures of a game: drawing one, the frame of an animation, a camera, lights; texts and tables at
+/// the edges of the view. Inline, because a module has no functions of net.
 ///
-///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .x = pos.x, .y = pos.y, .width =
-/// 32,
-///                                        .columns = 4, .frame = net_frame_at(draw->time_s, 8, 4,
-///                                                                            true)});
+///     const uint32_t frame = net_frame_at(draw->time_s, 8, 4, true);
+///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .columns = 4, .frame = frame});
 #pragma once
 
 #include "base/math.h"
@@ -69,9 +66,7 @@ typedef enum net_align { NET_ALIGN_LEFT, NET_ALIGN_MIDDLE, NET_ALIGN_RIGHT } net
 /// Draw a text.
 static inline void net_draw_text(const net_draw* draw, float x, float y, float height,
                                  ecs_color color, net_align align, const char* text) {
-    if (align != NET_ALIGN_LEFT)
-        x -= draw->text_width(draw->context, height, text) *
-             (align == NET_ALIGN_RIGHT ? 1.0f : 0.5f);
+    if (align) x -= draw->text_width(draw->context, height, text) * 0.5f * (float)align;
     draw->text(draw->context, x, y, height, color, text);
 }
 
@@ -124,11 +119,9 @@ static inline void net_draw_rows(const net_draw* draw, net_anchor anchor, float 
         value = base_max(value, draw->text_width(draw->context, height, rows[i].value) + height);
     }
     const float width = name + value + height, line = height * 1.3f;
-    const ecs_vec2 place =
-        net_anchor_place(draw, anchor, width, line * (float)count + height * 0.5f, margin);
-    if (count > 0)
-        draw->rect(draw->context, place.x, place.y, width, line * (float)count + height * 0.5f,
-                   ground);
+    const float tall = line * (float)count + height * 0.5f;
+    const ecs_vec2 place = net_anchor_place(draw, anchor, width, tall, margin);
+    if (count > 0) draw->rect(draw->context, place.x, place.y, width, tall, ground);
     for (uint32_t i = 0; i < count; i++) {
         const float y = place.y + height * 0.3f + line * (float)i, left = place.x + height * 0.5f;
         draw->text(draw->context, left, y, height, rows[i].color, rows[i].name);

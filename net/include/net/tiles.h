@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A map of tiles (ecs/tiles.h) of a game: from a file of its pack, and drawn. Inline, as
-/// net/draw.h.
+/// A map of tiles (ecs/tiles.h): from a file of a game's pack, and drawn. Inline, as net/draw.h.
 #pragma once
 
 #include "ecs/tiles.h"
