@@ -172,7 +172,12 @@ def _put_types(out, unit, stem):
             c_type, ops = struct.c_type, f'&{struct.c_type}_ops' if _has_ops(struct) else 'NULL'
             out.put(f'        {{"{struct.name}", sizeof({c_type}), _Alignof({c_type}), {c_type}_fields, BASE_COUNT({c_type}_fields), {ops}}},\n')
         out.put('    };\n')
+    for struct, event in events:
+        out.put_line(struct.file, struct.line)
+        out.put(f'    BASE_STATIC_ASSERT(sizeof({struct.c_type}) <= ECS_EVENT_BYTES_MAX, "event {event.name} has more than 256 bytes, '
+                'ECS_EVENT_BYTES_MAX: put larger values into a component");\n')
     if events:
+        out.put_line_end()
         out.put('    static const ecs_event_desc events[] = {\n')
         for struct, event in events:
             c_type, is_exported = struct.c_type, 'true' if event.is_exported else 'false'

@@ -136,6 +136,8 @@ PYTHON
     line=$(grep -n 'int32_t odd;' hop_3d/hop_3d.c | cut -d: -f1)
     build 1 "hop_3d.c:$line:"
     ! grep -q '\.es\.h:[0-9:]* error' said.out || fail "a generated line is named"
+    sed -i 's/^    int32_t odd;$/    int32_t odd[80] ES_LOCAL;/' hop_3d/hop_3d.c
+    build 1 'event hop_3d_input has more than 256 bytes, ECS_EVENT_BYTES_MAX: put larger values into a component'
 }
 
 case_new_game_is_built_while_it_is_played() {
