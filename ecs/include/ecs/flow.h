@@ -72,9 +72,10 @@ bool ecs_flow_way(const ecs_flow* flow, ecs_vec2 place, ecs_vec2* to);
 /// Begin a table of `count` flows, at least 1, after ecs_tiles_read. 20 bytes per tile and flow,
 /// which a flow touches when it is first used.
 void ecs_flows_init(ecs_flows* flows, ecs_world* world, const ecs_tiles* tiles, uint32_t count);
-/// Find the next tile on the way to `goal`. Of more goals than flows the field that was not asked
-/// for the longest is made anew: a whole field costs as 16 parts of a flow, so an entity asks every
-/// few ticks. @return as ecs_flow_way; false also outside of the map.
+/// Find the next tile on the way to `goal`. Of more goals than flows, the field that was not used
+/// for the longest time is replaced: a whole field costs 16 parts, so ask every few ticks.
+/// @return false: there is no way, a place is outside of the map, or both are in one tile. Else
+///         `to` is the middle of the next tile.
 bool ecs_flows_way(ecs_flows* flows, uint64_t open, ecs_vec2 place, ecs_vec2 goal, ecs_vec2* to);
 
 BASE_C_END

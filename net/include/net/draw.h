@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Pictures of a game: drawing one, the frame of an animation, a camera, lights; texts and tables at
-/// the edges of the view. Inline, because a module has no functions of net.
+/// Pictures of a game: sprites, the frame of an animation, a camera, lights; texts and tables at
+/// edges of the view. Inline, because a module has no functions of net.
 ///
 ///     const uint32_t frame = net_frame_at(draw->time_s, 8, 4, true);
 ///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .columns = 4, .frame = frame});
