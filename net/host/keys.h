@@ -20,7 +20,7 @@
 /// @return false when the keys cannot be read or are malformed: reported. `keys` is empty then.
 BASE_MUST_USE bool net_host_load_keys(const char* path, net_key_ring* keys,
                                       const base_reporter* reporter);
-/// Create a file with this text. `if_taken`: what a report says besides when there is a file.
+/// Create a file with this text. `if_taken`: added to the report when there is a file already.
 /// @return false when it cannot be written: reported.
 BASE_MUST_USE bool net_host_create_file(const char* path, mode_t mode, const char* text,
                                         const char* if_taken, const base_reporter* reporter);

@@ -631,7 +631,7 @@ static bool read_driven(row_coder* coder, const proto_layout_part* part) {
     return is_still || code_near(coder, part->first, part->count, guesses, false);
 }
 
-// Most rows of what has a source: nothing else moved, and the head says that nothing else is coded.
+// Most rows of what has a source: nothing else moved, and nothing else is coded by the head.
 // Then few of the steps below are needed. @return false: it is another row, and nothing was read.
 static bool read_going_on(row_coder* coder, uint64_t moved, uint32_t* component_bits) {
     const proto_layout_plan* plan = &coder->layout->plan;
