@@ -14,7 +14,7 @@ typedef struct server_connection server_connection;
 
 /// Begin to connect. A broker that takes nothing for `write_ms` is away; 0: it is waited for.
 /// `wake` is called from any thread when something changed.
-/// @return NULL: nats_GetLastError has the reason, or else memory ran out or the system gives no thread.
+/// @return NULL: nats_GetLastError has the reason, or else memory or threads ran out.
 server_connection* server_connection_create(const server_nats_address* address, int64_t write_ms,
                                             void (*wake)(void* context), void* context);
 /// Subscribe on the caller's connection; `group` NULL: every subscriber gets each message. The

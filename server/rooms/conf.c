@@ -120,20 +120,17 @@ static bool end_game(reading* self) {
     self->game = NULL;
     for (const char* at = block->options; at && (at = strstr(at, "--log")); at += 5)
         has_log = has_log && strncmp(at + 5 + strspn(at + 5, "= \t"), "none", 4) != 0;
-    const char* fault =
-        !block->players || !read_players(block->players, &least, &most)
-            ? "players needs N or MIN..MAX, 1 to 4095"
-        : block->spare > block->most ? "spare is more than most"
-        : !base_text_copy(game->module, sizeof game->module, module) ||
-                !base_text_copy(game->options, sizeof game->options,
-                                block->options ? block->options : "")
-            ? "module and options have at most 1023 bytes"
-        : block->resumes && !has_log
-            ? "a match continues after a crash from its log: leave out --log none, or add "
-              "resume = no"
-        : block->memory && !read_memory(block->memory, &game->memory_bytes)
-            ? "memory needs a form as 256M"
-            : NULL;
+    _Static_assert(SERVER_ROOM_SEATS_MAX == 4095 && SERVER_ROOM_TEXT_BYTES == 1024, "as reported");
+    const char* fault = !block->players || !read_players(block->players, &least, &most)
+                            ? "players needs N or MIN..MAX, 1 to 4095"
+                        : block->spare > block->most ? "spare is more than most"
+                        : !base_text_copy(game->module, sizeof game->module, module) ||
+                                !base_text_copy(game->options, sizeof game->options,
+                                                block->options ? block->options : "")
+                            ? "module and options have at most 1023 bytes"
+                        : block->memory && !read_memory(block->memory, &game->memory_bytes)
+                            ? "memory needs a form as 256M"
+                            : NULL;
     if (fault)
         return base_report(self->reporter, self->file, self->game_line, "game %s: %s", game->name,
                            fault);
@@ -145,7 +142,7 @@ static bool end_game(reading* self) {
     game->spare = (uint32_t)block->spare;
     game->most = (uint32_t)block->most;
     game->idle_us = block->idle_s * UINT64_C(1000000);
-    game->resumes = block->resumes;
+    game->resumes = block->resumes && has_log;
     game->stays = block->next == 1;
     return true;
 }

@@ -96,3 +96,5 @@ for port in sys.argv[2:]:
 PYTHON
 }
 has_meta_leader() { [ -n "$(ask_brokers meta)" ]; }
+# Does a server know a standby that is ready? Its socket.
+counts_standby() { run ctl shoal-ctl --json --socket "$1" standbys && has_said ctl.out '"standbys": ?[1-9]'; }

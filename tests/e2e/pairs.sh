@@ -318,7 +318,7 @@ row_standby() {
 # log is resumed, and its keys change.
 row_handover() {
     opens_two --control socket
-    await "a standby that counts" counts_one
+    await "a standby that counts" counts_standby socket
     run_to 0 ctl shoal-ctl --socket socket handover
     ends_with 0 server
     are_back second
@@ -339,7 +339,6 @@ row_handover() {
     verifies whole.slog third
     grep -h '^handover epoch=2 tick=[1-9]' server.out
 }
-counts_one() { run ctl shoal-ctl --json --socket "${1:-socket}" standbys && has_said ctl.out '"standbys": ?1'; }
 
 # A relay has no players: who wants to play reads where, and who watches sees the match. A page shows its log as well.
 row_relay() {
@@ -455,11 +454,11 @@ row_kept() {
     hosted $there "fleet = $nats" 'standbys = 1'
     await "a standby" has_said "$here/matches/$id/err" '^note: operator: standbys 127'
     start_ready relay shoal-relay "$(value stream "$here/matches/$id/out")" --delay 0 --listen 127.0.0.1:0 --record own.slog
-    await "a standby that counts" counts_one "$here/matches/$id/control"
+    await "a standby that counts" counts_standby "$here/matches/$id/control"
     run_to 0 ctl shoal-ctl --socket "$here/matches/$id/control" handover
     await "the takeover" has_said "$there/matches/$id/out" '^takeover epoch=2 '
     comes_back
-    await "a standby where it was" counts_one "$there/matches/$id/control"
+    await "a standby where it was" counts_standby "$there/matches/$id/control"
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" pause
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" restream
     before=$(record_of 7)

@@ -741,7 +741,7 @@ case_a_match_that_dies_alone_goes_on_at_its_standby() {
     # The host of before has its standby, and gets the match when the other one is stopped.
     await "a standby there" has_said "$second/run/matches/$match/err" '^note: operator: standbys 127'
     await "that it is ready" has_said "$first/run/matches/$match/err" '^note: stands by at tick'
-    rest 0.5 # its life sign is on its way to the server
+    await "that the server knows it" counts_standby "$second/run/matches/$match/control"
     stop $second
     says "$second/run/matches/$match/out" '^handover epoch=3 '
     url=$a

@@ -544,7 +544,6 @@ hands_over_thrice() {
 # A broker of a busy machine takes a while, and then no standby is ready.
 hands_over() { run ctl shoal-ctl --socket "$1.socket" handover; [ "$code" = 0 ] || { says ctl.err "no standby is ready"; return 1; }; }
 see_newer() { [ "$(awk -v took="$1" '$3 > took {print FILENAME, $2}' "$2.seen" "$3.seen" | sort -u | wc -l)" = 8 ]; }
-counts_standby() { run ctl shoal-ctl --json --socket "$1" standbys && has_said ctl.out '"standbys": ?[1-9]'; }
 
 case_without_a_standby_nothing_is_handed_over() {
     key

@@ -622,9 +622,11 @@ CASE(a_file_has_blocks_and_comments) {
     assert_true(read_conf("# a\nhttp = 127.0.0.1:0,host=a.b # c\nopen = yes\nstop = leave\n"
                           "game pong {\n  players = 2..8\n  start = full\n spare=2\n most = 9\n"
                           "  options = --ticks 3600 --seed 2\n next = stay\n memory = 3M\n}\ngame "
-                          "chess {\n players = 2\n options = --log none\n resume = no\n}\n",
+                          "chess {\n players = 2\n options = --seed 2 --log=none,keep=3\n}\n",
                           &conf, &said));
     assert_int_equal(conf.game_count, 2);
+    assert_true(conf.games[0].resumes);
+    assert_false(conf.games[1].resumes); // of which log?
     assert_string_equal(conf.http, "127.0.0.1:0");
     assert_string_equal(conf.hosts.values[0], "a.b");
     assert_true(conf.is_open && conf.stop == SERVER_CONF_LEAVE);
@@ -660,9 +662,6 @@ CASE(a_mistake_is_refused_with_its_line) {
         {"game a {\nplayers = 1\nnext = go\n}\n", ":3: next needs end|stay, not 'go'"},
         {"game a {\nmodule = no/a.so\nplayers = 1\n}\n",
          ":1: game a: module no/a.so: No such file"},
-        {"game a {\nplayers = 1\noptions = --seed 2 --log none\n}\n",
-         ":1: game a: a match continues after a crash from its log: leave out --log none"},
-        {"game a {\nplayers = 1\noptions = --log=none,keep=3\n}\n", "or add resume = no"},
         {"results = x\ngame a {\nplayers = 1\n}\n", "results needs https://... or http://"},
         {"standbys = 1\ngame a {\nplayers = 1\n}\n", "standbys: other hosts run them, so it needs"},
         {"store = mysql:x\ngame a {\nplayers = 1\n}\n", "store needs sqlite:FILE or postgres://"},
