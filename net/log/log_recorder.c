@@ -207,16 +207,15 @@ void net_log_recorder_players(net_log_recorder* recorder, const net_log_player* 
 }
 
 static void list_players(net_log_recorder* recorder) {
-    uint32_t clients[NET_CLIENTS_MAX];
-    const uint32_t count = net_match_players(recorder->match, clients, NET_CLIENTS_MAX);
-    recorder->player_count = 0;
-    reserve_players(recorder, count);
-    for (uint32_t i = 0; i < count; i++) {
-        net_log_player* player = &recorder->players[recorder->player_count++];
-        *player = (net_log_player){.client = clients[i],
-                                   .entity = net_match_player(recorder->match, clients[i])};
-        (void)base_text_copy(player->name, sizeof player->name,
-                             net_match_player_name(recorder->match, clients[i]));
+    const net_match* match = recorder->match;
+    reserve_players(recorder, match->player_count);
+    recorder->player_count = match->player_count;
+    for (uint32_t i = 0; i < match->player_count; i++) {
+        const net_player* from = &match->players[i];
+        net_log_player* player = &recorder->players[i];
+        *player = (net_log_player){.client = from->client};
+        if (ecs_is_alive(match->world, from->entity)) player->entity = from->entity;
+        (void)base_text_copy(player->name, sizeof player->name, from->name);
     }
 }
 
