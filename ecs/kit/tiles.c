@@ -35,7 +35,7 @@ static void tiles_add_kinds(ecs_tiles* tiles, const ecs_tile_kind* kinds, uint32
     }
 }
 
-// Measure the text, or, with `map`, copy it there. @return what is wrong in `line`.
+// Measure the text, and copy it to `map` unless that is NULL. @return the fault of `line`.
 static const char* tiles_walk(ecs_tiles* tiles, const uint8_t* text, size_t bytes, uint8_t* map,
                               uint32_t* line) {
     uint32_t column = 0, row = 0;

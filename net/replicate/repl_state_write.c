@@ -71,7 +71,7 @@ typedef struct collector {
     uint64_t weight;                    // the mean
     uint32_t urgencies[URGENCIES], any; // any: a bit for each that has slots
     uint32_t interval;                  // of what weighs 1, as a power of two
-    uint32_t collected;                 // 1 + the interval of what is collected; 0: nothing is
+    uint32_t collected;                 // interval of the collected sets + 1; 0: none yet
     net_alike* alike;                   // sets of equally urgent slots
     uint32_t count;
     uint32_t counts[LEVELS];

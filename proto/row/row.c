@@ -605,7 +605,7 @@ void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_r
     coder->ticks2 = coder->has_base2 ? base->ticks2 : 1;
 }
 
-// Read a component that goes on, with a source that rests. @return as code_near.
+// Read an integral whose source did not change. @return as code_near.
 static bool read_driven(row_coder* coder, const proto_layout_part* part) {
     const proto_layout_plan* plan = &coder->layout->plan;
     const uint64_t* source = coder->base + plan->parts[part->source].first;

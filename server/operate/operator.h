@@ -34,7 +34,7 @@ server_subject* server_subject_of(const server_program* program);
 
 // ---- the server as a service (service.c) ----
 //
-// Drain: no new player comes in, those who are away may come back, and the match goes on until it
+// Drain: new players are refused, and players who are away may come back. The match runs until it
 // ends, the last player has left, or the time is over. Then it ends as after SIGTERM without
 // --tune drain-s.
 
