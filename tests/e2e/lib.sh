@@ -160,7 +160,7 @@ slay() {
 }
 
 drop() { # NAME: of whose end nothing is said
-    kill -KILL "${pids[$1]}"
+    kill -KILL "${pids[$1]}" 2>/dev/null || true
     wait "${pids[$1]}" 2>/dev/null || true
     unset "pids[$1]"
 }
