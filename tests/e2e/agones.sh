@@ -243,7 +243,7 @@ case_a_standby_is_allocated_for_a_match_that_runs_and_goes_on_with_it() {
 
     sdk=sdk2
     sdk start
-    start standby shoal-server --standby "nats://127.0.0.1:$port" --listen 127.0.0.1:0 --log b.slog
+    start standby shoal-server --standby "nats://127.0.0.1:$port" --listen 127.0.0.1:0 --log b.slog --takeover-ms 3000
     await "ready" has_said sdk2.out '^POST /ready \{\} 200$'
     says standby.err '^note: agones: stands by for no match yet, waits for an allocation$'
     tell allocate "shoal.dev/standby-of=$identity"

@@ -18,7 +18,7 @@ all_start() {
         --stream "$(with_login "$nats")" --control server.socket --http 127.0.0.1:0
     stream=$(value stream server.out)
     start standby shoal-server --standby "$(with_login "$stream")" --key-file server.key --listen 127.0.0.1:0 \
-        --log b.slog --control standby.socket
+        --log b.slog --control standby.socket --takeover-ms 3000
     start relay shoal-relay "$(with_login "$stream")" --delay 0 --listen 127.0.0.1:0 --record c.slog --control relay.socket
 }
 all_follow() {

@@ -115,7 +115,7 @@ case_a_relay_goes_on_with_the_standby_of_its_match() {
     streams first --min-clients 1 --log a.slog --key-file server.key
     "$bin/shoal-server" token --key-file server.key --server "$(value listen first.out)" --player 1 >token
     start player shoal-client "$(value listen first.out)" --bots 1 --token-file token --trace trace.txt
-    start second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log joined.slog
+    start second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log joined.slog --takeover-ms 3000
     await "a standby" has_said second.err '^note: stands by at tick'
     relays relay "$stream" --delay 0 --record own.slog
     start one shoal-client "$shown" --headless --spectate --trace one.txt
