@@ -331,12 +331,14 @@ resumes_not() {
 }
 
 case_a_match_that_cannot_go_on_is_refused() {
-    serve server --ticks 100 --log a.slog
+    local ticks
+    serve server --log a.slog
     resumes_not 1 'a.slog: error: a server writes this log now' --resume a.slog
-    ends_with 0 server
+    stop server
+    ticks=$(value ticks server.out)
     resumes_not 2 'error: --at needs --resume' --at 7
     resumes_not 2 'error: --set: a match that continues has the settings of its log' --resume a.slog --set lives=4
-    resumes_not 2 'a.slog: error: tick 101 is not in the log: it has 1..100' --resume a.slog --at 101
+    resumes_not 2 "a.slog: error: tick $((ticks + 1)) is not in the log: it has 1..$ticks" --resume a.slog --at $((ticks + 1))
     resumes_not 4 'the log is of game breakout, not arena' --resume a.slog --game arena
     resumes_not 1 'none.slog: error: cannot be opened' --resume none.slog
     serve server --min-clients 2 --log c.slog

@@ -234,7 +234,7 @@ case_exports_refuse_what_is_not_there() {
 
 # The page of a client's record has the bytes that a spectator may have, and ends when it is asked to.
 case_serve_shows_what_a_client_recorded() {
-    start_ready server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 240 --log none
+    start_ready server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 240 --log none --min-clients 1
     run_to 0 client shoal-client "$(value listen server.out)" --bots 1 --record seen.slog
     ends_with 0 server
     start_ready serve shoal-replay serve seen.slog --http 127.0.0.1:0
