@@ -113,6 +113,8 @@ for game in "breakout", "arena":
     ticks = 0
     for tick in client.play():
         ticks += 1
+        if ticks == 1:
+            print("plays", game, flush=True)
         if game == "arena" and ticks == 30:
             print(client.end, "tank" in client.world.components(), "hits" in client.world.components(), client.player["pos"]["x"] > 0)
             client.leave()
@@ -128,7 +130,12 @@ END
     SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 LUA_PATH=$root/client/lua/?.lua luajit - "$address" >lua.out 2>lua.err <<'END' &
 local shoal = require "shoal"
 local client = shoal.Client(arg[1], {name = "Lua", flags = shoal.BOT})
-for _ in client:play() do end
+io.stdout:setvbuf("line")
+local has_begun
+for _ in client:play() do
+    if not has_begun then print("plays breakout") end
+    has_begun = true
+end
 local world = client.world
 print(client.game, client.ending)
 client:follow()
@@ -141,7 +148,7 @@ print(client.game, client.ending, client.world:components().tank, world.count)
 END
     pids[lua]=$!
     for id in 1 2; do await "client $id" has_said here.err "client $id .* joined"; done
-    rest 1
+    for id in python lua; do await "a tick of $id" has_said $id.out '^plays breakout$'; done
     for id in 1 2; do run_to 0 ctl shoal-ctl --socket here.sock transfer $id "$here"; done
     ends_with 0 python lua
     says python.out '^breakout breakout transferred True$'
