@@ -367,12 +367,12 @@ def hides(reader):
 
 
 def late(reader, operator):
-    wants(200, "GET", "/watch/info", bearer(reader), says='"delay_s":2')
+    wants(200, "GET", "/watch/info", bearer(reader), says='"delay_s":20')
     wants(403, "GET", "/api/v1/query?q=pos", bearer(reader))
     columns = json.loads(wants(200, "GET", "/api/v1/query?q=pos,vel,?aim", bearer(operator))[1])["columns"]
     assert [column["unit"] for column in columns] == ["m", "m/s", "rad"], columns
     assert columns[2]["comment"] == "where the player looks", columns
-    # The log has its first second; the record has its header alone for two more.
+    # The log has its first second; the record has its header alone for twenty.
     _, log = wants(200, "GET", "/log/bytes?from=0", bearer(operator))
     for _ in range(9):
         head = len(log)

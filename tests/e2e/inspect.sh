@@ -236,7 +236,7 @@ case_a_game_that_hides_something_is_watched_later_or_not_at_all() {
     serves --game arena --set agents=20 --http-token-file tokens --log a.slog
     asks hides "$reader"
     stop server
-    serves --game arena --set agents=20 --http-token-file tokens --log b.slog --http delay=2
+    serves --game arena --set agents=20 --http-token-file tokens --log b.slog --http delay=20
     asks late "$reader" "$operator"
     stop server
 }
