@@ -151,7 +151,7 @@ static void add_effect(server_channel* self, const net_match_effect* effect, uin
     one->number = ++self->number; // an answer to the one before says nothing
     one->client = effect->client;
     one->player_id = effect->player_id;
-    one->since_us = now_us;
+    if (one->is_answered) one->since_us = now_us; // a game that asks again waits no longer
     one->due_us = 0;
     one->is_answered = one->is_warned = false;
     (void)base_text_copy(one->to, sizeof one->to, effect->to);

@@ -223,6 +223,19 @@ TALK_CASE(a_log_that_takes_nothing_does_not_lose_a_record) {
     assert_int_equal(self->sent, 1);
 }
 
+TALK_CASE(a_log_that_takes_nothing_does_not_hold_newer_records_for_ever) {
+    look(self, 1);
+    for (uint32_t s = 0; s < SERVER_CHANNEL_UNLOGGED_S; s++) {
+        assert_int_equal(self->sent, 0);
+        self->told.effect_count = 0;
+        add_effect(self, false, 2 + s, "gold");
+        look(self, 2 + s);
+        pass_for(self, 1000, false);
+    }
+    pass_for(self, 10, false);
+    assert_int_equal(self->sent, 1);
+}
+
 TALK_CASE(a_newer_record_replaces_one_that_is_on_its_way) {
     look(self, 1);
     add_effect(self, false, 2, "gold");
@@ -299,6 +312,21 @@ TALK_CASE(a_player_is_moved_when_its_record_is_kept) {
     assert_string_equal(self->moved_to, "3 1.2.3.4:5 t p");
     assert_int_equal(server_channel_count(self->channel).moved, 1);
     assert_false(server_channel_waits(self->channel));
+}
+
+// A slow disk: each record is followed by a newer one before the host has kept it.
+TALK_CASE(a_player_who_is_sent_again_and_again_is_moved) {
+    look(self, 1);
+    for (uint32_t ms = 0; ms < NET_RECORD_MS_MAX; ms += 500) {
+        self->told.effect_count = 0;
+        add_effect(self, true, 2 + ms, "go");
+        add_effect(self, false, 2 + ms, "gold");
+        look(self, 2 + ms);
+        pass_for(self, 500, true);
+        assert_null(strstr(self->text, "\"transfer\":"));
+    }
+    pass_for(self, 10, true);
+    assert_non_null(strstr(self->text, "\"transfer\":"));
 }
 
 TALK_CASE(a_player_who_is_not_moved_stays) {
