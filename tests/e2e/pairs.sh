@@ -364,8 +364,9 @@ reads_where_to_play() {
     has_said guest.err 'this server shows the match of another one: watch it \(--spectate\), or play there$'
 }
 
-# hosted NAME [LINE of host.conf...]: a host in the folder NAME, with a game that keeps a record of each player, and sends the
-# first one to another match when a second one is there; $url gets its address.
+# hosted NAME [LINE of host.conf...]: a host in the folder NAME, with a game that keeps a record of each player once a second,
+# which a slow disk can do before a join has waited for two, and sends the first one to another match when a second one is there; $url
+# gets its address.
 hosted() {
     cp -Ln "$games/lua.so" hop.so
     printf '%s\n' 'file:t="rules.lua"' 'thing { "n:i"{ _track:b=yes; _replicate:b=yes; value:i=0 } "of:u32"{ _track:b=yes; value:u32=0 } }' >hop.blk
@@ -378,7 +379,7 @@ function on_tick()
     local count, first = 0, nil
     for e, n in each("n") do
         count, first, e.n = count + 1, (not first or e.of < first.of) and e or first, n + 1
-        if e.n % 10 == 0 then keep_record(e.of, tostring(e.n)) end
+        if e.n % 60 == 0 then keep_record(e.of, tostring(e.n)) end
     end
     if count > 1 and tick() % 30 == 0 then transfer(first.of, "hop", "sent") end
 end
@@ -431,7 +432,7 @@ row_moved() {
     await "a record" has_record_above 0
     run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" pause
     before=$(record_of 7)
-    run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" step 20
+    run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" step 70
     await "the record of a step" has_record_above "$before"
     run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" resume
     first=$id
