@@ -58,8 +58,7 @@ case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
     run token shoal-server token --key-file keys --player 7
     start wrong shoal-client "$address" --bots 1 --token-file token.out
     await "its refusal" has_said wrong.err 'the server does not know this token'
-    kill -TERM "${pids[wrong]}"
-    ended wrong
+    ends_with 6 wrong
     sed -n 2p keys >old && chmod 600 old
     run token shoal-server token --key-file old --player 7,count=2
     run client shoal-client "$address" --bots 2 --token-file token.out
