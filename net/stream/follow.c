@@ -468,7 +468,7 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
     if (self->stream) (void)net_stream_follower_poll(self->stream, now_us);
     net_log_delay_poll(self->delay, now_us);
     if (self->stream && self->config.who != 0) {
-        // A standby says more of itself (net_stream_writer_stand_by).
+        // A standby says more of itself (standby.c).
         const net_stream_report report = {.role = NET_STREAM_RELAY,
                                           .is_able = true,
                                           .who = self->config.who,

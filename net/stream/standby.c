@@ -19,6 +19,7 @@
 #include "stream/standby.h"
 
 #include "base/assert.h"
+#include "stream/stream_frame.h"
 
 #include <inttypes.h>
 
@@ -32,6 +33,8 @@ struct net_standby {
     net_standby_state end; // WAITS while nothing is decided
     uint64_t now_us;
     uint64_t compared;
+    uint64_t ready_epoch; // it would take the match over from this server; 0: it would not
+    uint64_t report_due_us;
     bool is_claiming;
     bool is_given_up;
     bool is_full; // the broker, of a claim: said
@@ -149,6 +152,26 @@ static net_standby_state await_claim(net_standby* self, net_server* server) {
 
 // ---- a pass ----
 
+// The server of the match hears at once that there is a standby: an operator may stop it now.
+static void report_standby(net_standby* self, const net_follow_report* follow) {
+    const net_stream_follower_info* info = net_stream_follower_get(self->follower);
+    const ecs_tick near = net_follow_info(self->follow)->tick_rate_hz; // a second
+    const net_stream_report report = {
+        .role = NET_STREAM_STANDBY,
+        // What the broker answers too late to let silence count never ends in a claim.
+        .is_able =
+            !self->is_given_up && info->late_us < NET_STREAM_REPORT_COUNTS_S * UINT64_C(1000000),
+        .who = net_stream_writer_status(self->writer)->writer,
+        .tick = follow->tick,
+        .counts_s = follow->reason == NET_IDLE_EMPTY ? NET_STREAM_REPORT_EMPTY_S
+                                                     : NET_STREAM_REPORT_COUNTS_S};
+    const bool is_ready = report.is_able && follow->end <= follow->tick + near;
+    const uint64_t epoch = is_ready ? info->position.epoch : 0;
+    if (epoch > 0 && epoch != self->ready_epoch) self->report_due_us = 0;
+    self->ready_epoch = epoch;
+    net_stream_report_send(&self->config.broker, &report, &self->report_due_us, self->now_us);
+}
+
 net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_t now_us) {
     BASE_ASSERT(self->writer && server);
     if (self->end != NET_STANDBY_WAITS) return self->end;
@@ -157,18 +180,14 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
     const net_follow_state state = net_follow_run(self->follow, server, now_us);
     if (state <= NET_FOLLOW_RAN) {
         const net_follow_report report = net_follow_get_report(self->follow, self->now_us);
-        const bool is_empty = report.reason == NET_IDLE_EMPTY;
         const bool is_older = // an older server waits for players
             report.reason == NET_IDLE_WAITING && net_server_get_counters(server)->clients == 0;
-        const uint64_t patience_ms = is_empty   ? NET_IDLE_ALIVE_MS + NET_IDLE_EMPTY_MS
+        const uint64_t patience_ms = report.reason == NET_IDLE_EMPTY
+                                         ? NET_IDLE_ALIVE_MS + NET_IDLE_EMPTY_MS
                                      : is_older ? NET_IDLE_EMPTY_MS
                                                 : 0;
         net_stream_follower_expect(self->follower, patience_ms * UINT64_C(1000));
-        // What the broker answers too late to let silence count never ends in a claim.
-        const bool is_able =
-            !self->is_given_up && net_stream_follower_get(self->follower)->late_us <
-                                      NET_STREAM_REPORT_COUNTS_S * UINT64_C(1000000);
-        net_stream_writer_stand_by(self->writer, report.tick, is_able, is_empty, self->now_us);
+        report_standby(self, &report);
     }
     switch (state) {
     case NET_FOLLOW_RAN:

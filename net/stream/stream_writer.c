@@ -55,7 +55,6 @@ struct net_stream_writer {
     uint64_t reconnects;    // at the newest request
     uint64_t lost_since_us; // 0: the broker has all that it acknowledged
     net_stream_reports reports;
-    uint64_t report_due_us;    // its own, of one that stands by
     uint64_t missing_since_us; // the next record, from the log; 0: it is there, or was not appended
 };
 
@@ -362,20 +361,6 @@ static void take_answers(net_stream_writer* self, uint64_t now_us) {
     }
 }
 
-// ---- who follows ----
-
-void net_stream_writer_stand_by(net_stream_writer* self, ecs_tick tick, bool is_able, bool is_empty,
-                                uint64_t now_us) {
-    BASE_ASSERT(!is_sending(self));
-    const net_stream_report report = {.role = NET_STREAM_STANDBY,
-                                      .is_able = is_able,
-                                      .who = self->config.claim.writer,
-                                      .tick = tick,
-                                      .counts_s = is_empty ? NET_STREAM_REPORT_EMPTY_S
-                                                           : NET_STREAM_REPORT_COUNTS_S};
-    net_stream_report_send(&self->config.broker, &report, &self->report_due_us, now_us);
-}
-
 // ---- the machine ----
 
 static uint64_t send(net_stream_writer* self, const net_broker_status* broker, uint64_t now_us) {
@@ -486,6 +471,7 @@ net_stream_writer* net_stream_writer_create(const net_stream_writer_config* conf
     net_stream_writer* writer = base_owner_create(config->allocator, sizeof *writer);
     writer->config = *config;
     writer->request = UINT64_C(1) << 63;
+    writer->status.writer = config->claim.writer;
     writer->message.data = base_allocate(&writer->owner.allocator, NET_STREAM_MESSAGE_BYTES_MAX);
     return writer;
 }

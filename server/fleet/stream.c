@@ -47,8 +47,6 @@ struct server_stream {
     int wake;              // an eventfd: the thread should look
     _Atomic bool is_woken; // it does
     int stored;            // an eventfd: the loop should look
-    _Atomic ecs_tick stored_tick;
-    _Atomic bool has_older; // net_stream_status
     pthread_t thread;
     bool has_thread;
     _Atomic bool has_writer; // the thread; before that it waits
@@ -104,12 +102,12 @@ static void share(server_stream* self) {
                                          .reconnects = broker.reconnects,
                                          .waiting = broker.waiting,
                                          .waiting_bytes = net_stream_tap_waiting(self->tap)};
+    const net_stream_status* told = &self->shared.status; // written here alone
+    const bool is_told = told->acked_tick == status->acked_tick &&
+                         told->has_older == status->has_older && told->standbys == status->standbys;
     pthread_mutex_lock(&self->mutex);
     self->shared = counts;
     pthread_mutex_unlock(&self->mutex);
-    const bool is_told =
-        atomic_exchange(&self->stored_tick, status->acked_tick) == status->acked_tick &&
-        atomic_exchange(&self->has_older, status->has_older) == status->has_older;
     if (!is_told) (void)eventfd_write(self->stored, 1);
 }
 

@@ -207,7 +207,7 @@ typedef struct net_stream_status {
     net_stream_state state;
     net_stream_trouble trouble;
     uint64_t epoch;       ///< of the claim
-    uint64_t writer;      ///< of the claim; 0: none was made yet
+    uint64_t writer;      ///< of its claims
     uint64_t fenced_by;   ///< FENCED: the newest epoch in the stream
     uint64_t heard_epoch; ///< above `epoch`: a server reports that it has the stream, which the
                           ///< answer to the next message proves; 0: none did
@@ -257,11 +257,6 @@ const net_stream_status* net_stream_writer_status(const net_stream_writer* write
 /// be older either.
 #define NET_STREAM_REPORT_COUNTS_S 3u
 #define NET_STREAM_REPORT_EMPTY_S 15u ///< of one that stands by for an empty match
-/// Of one that stands by: tell the server of the match that the ticks up to `tick` ran here and
-/// were the same. In each pass: it is sent when the time has come. `is_able`: it would take over;
-/// `is_empty`: the match (NET_IDLE_EMPTY).
-void net_stream_writer_stand_by(net_stream_writer* writer, ecs_tick tick, bool is_able,
-                                bool is_empty, uint64_t now_us);
 
 // ---- what clients may know ----
 

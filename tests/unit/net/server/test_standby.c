@@ -279,6 +279,22 @@ FLEET_CASE(standbys_that_could_take_over_now_count_and_no_others, 14, 1, 0) {
     assert_int_equal(standbys_of(third), 0);
 }
 
+// Who stops the server then hands the match over. Else reports come each second.
+FLEET_CASE(a_standby_that_is_ready_counts_at_once, 14, 0, 1) {
+    run(self, 600); // 10 s, more than counts as near
+    for (uint32_t i = 1; i < NODES; i++) {
+        (void)open_standby(self, i);
+        for (uint32_t k = 0; k < 60 && net_match_tick(self->nodes[i].match) < 600; k++)
+            step(self);
+        run(self, 6);
+        assert_int_equal(standbys_of(first), i);
+    }
+    kill_node(first);
+    first = await_primary(self, 60);
+    run(self, 6);
+    assert_int_equal(standbys_of(first), 1); // the other one stands by for it
+}
+
 // It knows each tick, and cannot claim: its broker is too far away.
 FLEET_CASE(a_standby_that_would_never_claim_does_not_count, 15, 1, 0) {
     run(self, 60);
