@@ -342,6 +342,19 @@ static void start_match(server_room* room, uint64_t now_us) {
     (void)server_rooms_ended(host->rooms, room, false, "its process cannot be started", now_us);
 }
 
+// ---- what it tells
+
+static void reports_came(void* owner, uint32_t events) {
+    server_host* host = owner;
+    char text[SERVER_TELL_BYTES_MAX];
+    (void)events;
+    for (uint32_t i = 0; i < REPORTS_MAX; i++) {
+        const ssize_t size = recv(host->reports.descriptor, text, sizeof text, MSG_DONTWAIT);
+        if (size < 0) return;
+        server_host_told(host, text, (size_t)size, net_loop_now_us());
+    }
+}
+
 // ---- its end
 
 // The last line of stderr says why.
@@ -361,7 +374,7 @@ static void process_ended(void* owner, uint32_t events) {
     server_host* host = room->host;
     server_path_text path;
     char text[4096], why[sizeof room->why] = "it ended";
-    (void)events;
+    if (events != 0) reports_came(host, 0); // its last ones
     (void)read_tail(server_room_path(room, "/out", path), text, sizeof text);
     const bool is_given = strncmp(text, "handover ", 9) == 0 || strstr(text, "\nhandover ");
     const bool is_orderly = is_given || strncmp(text, "done ", 5) == 0 || strstr(text, "\ndone ");
@@ -384,19 +397,6 @@ static void process_ended(void* owner, uint32_t events) {
                                        : ": it is resumed");
     room->was_told = false;
     server_room_save(room);
-}
-
-// ---- what it tells
-
-static void reports_came(void* owner, uint32_t events) {
-    server_host* host = owner;
-    char text[SERVER_TELL_BYTES_MAX];
-    (void)events;
-    for (uint32_t i = 0; i < REPORTS_MAX; i++) {
-        const ssize_t size = recv(host->reports.descriptor, text, sizeof text, MSG_DONTWAIT);
-        if (size < 0) return;
-        server_host_told(host, text, (size_t)size, net_loop_now_us());
-    }
 }
 
 // ---- the loop

@@ -134,7 +134,9 @@ static void tell(server_program* program, uint64_t now_us) {
     teller* self = teller_of(program);
     const net_match_told* told = net_match_get_told(program->match);
     if (self->socket <= 0 || now_us - self->told_us < TELL_US_MIN) return;
-    const uint64_t values = (told ? hash_values(told) : 0) ^ (program->ticks != NULL);
+    // A match is resumed when its host knows that it had players.
+    const uint64_t joins = net_server_get_counters(program->server)->joins;
+    const uint64_t values = (told ? hash_values(told) : 0) + 2 * joins + (program->ticks != NULL);
     if (values == self->sent_values && now_us - self->told_us < TELL_US) return;
     self->told_us = now_us;
     self->sent_values = values;

@@ -2,10 +2,10 @@
 /// What a match tells its host, a datagram of JSON to the host's socket FOLDER/reports:
 /// {"match":ID,"at_us":"N","address":"ADDR:PORT","http":"ADDR:PORT","players":["N",...],
 /// "stream":IDENTITY or "","standby":false,"open":true,"values":{KEY:VALUE,...}}. At once when it
-/// takes players, then each second, and when what the game published is another, or a standby got
-/// the match; no host that is away is waited for. What it asks for goes
-/// the same way (channel.h); the host answers to FOLDER/matches/ID/answers. SERVER_TELL_VARIABLE
-/// has "ID FOLDER/reports".
+/// takes players, then each second, and when a player joined, what the game published is another,
+/// or a standby got the match; no host that is away is waited for. What it asks for goes the same
+/// way (channel.h); the host answers to FOLDER/matches/ID/answers. SERVER_TELL_VARIABLE has
+/// "ID FOLDER/reports".
 #pragma once
 
 #include "base/text.h"

@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,6 +174,20 @@ DOOR_CASE(the_address_of_a_standby_is_looked_up_when_its_host_starts) {
     host_close(host);
 }
 
+static void tell_player(const char* path, const char* id) {
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    char text[256];
+    const int size = snprintf(text, sizeof text,
+                              "{\"match\":\"%s\",\"at_us\":\"1\",\"address\":\"0.0.0.0:7001\","
+                              "\"http\":\"127.0.0.1:8001\",\"players\":[\"7\"]}",
+                              id);
+    const int teller = socket(AF_UNIX, SOCK_DGRAM, 0);
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    assert_int_equal(sendto(teller, text, (size_t)size, 0, (const struct sockaddr*)&at, sizeof at),
+                     size);
+    close(teller);
+}
+
 // Else a third one would get one, too.
 DOOR_CASE(the_next_host_asks_the_host_that_has_the_standby) {
     char folder[] = "/tmp/rooms-XXXXXX", path[128], subject[SERVER_PEER_SUBJECT_BYTES];
@@ -213,8 +228,15 @@ DOOR_CASE(the_next_host_asks_the_host_that_has_the_standby) {
     server_standbys_pass(host, 1);
     (void)snprintf(subject, sizeof subject, "shoal.standby.host.%016x", 0xab);
     assert_string_equal(asked.subject, subject);
+    // It is killed right after it told of its first player.
+    room = rooms->rooms[0];
+    room->had_players = false;
+    (void)snprintf(path, sizeof path, "%s/reports", folder);
+    tell_player(path, room->id);
     assert_ok(kill(process, SIGKILL));
     assert_int_equal(waitpid(process, NULL, 0), process);
+    room->end.ready(room->end.owner, EPOLLIN);
+    assert_true(room->had_players && room->state == SERVER_ROOM_PLANNED);
     host_close(host);
     server_rooms_destroy(rooms);
     (void)snprintf(path, sizeof path, "rm -r %s", folder);
