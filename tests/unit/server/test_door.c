@@ -243,6 +243,30 @@ DOOR_CASE(the_next_host_asks_the_host_that_has_the_standby) {
     assert_ok(system(path));
 }
 
+// The next question goes to it. A match that both have is at another host all the same.
+DOOR_CASE(of_two_hosts_that_answer_one_question_the_first_one_counts) {
+    server_host* host = fleet_open(self, "/nonexistent");
+    server_room* room = room_open(host, 3);
+    server_peer_message late = {.subject = "",
+                                .text = "{\"host\":\"00000000000000cd\",\"address\":\"\"}"};
+    server_standbys_pass(host, 1);
+    late.number = asked.number;
+    late.size = strlen(late.text);
+    fleet_answer(host, "{\"host\":\"00000000000000ab\",\"address\":\"\"}");
+    assert_false(server_standbys_answered(host, &late));
+    assert_int_equal(room->standby_host, 0xab);
+    // It died, and both have it.
+    room->state = SERVER_ROOM_PLANNED;
+    server_standbys_hold(room, 1);
+    server_standbys_pass(host, 1000000);
+    assert_string_equal(asked.subject, "shoal.find");
+    late.number = asked.number;
+    fleet_answer(host, "ab\n");
+    assert_false(server_standbys_answered(host, &late));
+    assert_true(room->state == SERVER_ROOM_OVER && room->is_elsewhere);
+    host_close(host);
+}
+
 // A question is below what a broker takes. Which seats are held is not said then, so all are.
 DOOR_CASE(a_standby_of_a_match_with_very_many_seats_holds_all_of_them) {
     server_host* host = fleet_open(self, "/nonexistent");
