@@ -314,10 +314,14 @@ row_standby() {
     grep '^takeover epoch=2 tick=[1-9][0-9]* players=2 ' second.out
 }
 
-# Its server has keys, a stream and a log like any other: SIGHUP reads the keys and not the game, and when it dies too, its
-# log is resumed, and its keys change.
+# Behind a reload that is refused and a stream that begins again. Its server has keys, a stream and a log like any other:
+# SIGHUP reads the keys and not the game, and when it dies too, its log is resumed, and its keys change.
 row_handover() {
     opens_two --control socket
+    kill -HUP "${pids[server]}"
+    await "a refusal" has_said server.err '^error: not reloaded: those that follow the stream have the game as it is now$'
+    run_to 0 ctl shoal-ctl --socket socket restream
+    await "the stream" has_said server.err '^note: the stream began again as epoch 2: '
     await "a standby that counts" counts_standby socket
     run_to 0 ctl shoal-ctl --socket socket handover
     ends_with 0 server
@@ -337,7 +341,7 @@ row_handover() {
     go_on players
     end_equal 2 third players
     verifies whole.slog third
-    grep -h '^handover epoch=2 tick=[1-9]' server.out
+    grep -h '^handover epoch=3 tick=[1-9]' server.out
 }
 
 # A relay has no players: who wants to play reads where, and who watches sees the match. A page shows its log as well.
