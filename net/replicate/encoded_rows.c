@@ -21,9 +21,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 
-enum { KINDS_MAX = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4 };
-
-#define CELL_NONE NET_ENCODED_ROW_UNUSUAL // of a key that has no kind
+enum { KINDS_MAX = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4, PLACES_MIN = 64 };
 
 _Static_assert(sizeof(uint64_t) << NET_ENCODED_ROW_HOME_BITS == 2 * BASE_CACHE_LINE_BYTES,
                "two lines");
@@ -103,11 +101,13 @@ void net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
     reserve_homes(encoded_rows);
     renew_kinds(encoded_rows);
     encoded_rows->place_count = 0;
-    if (encoded_rows->table.count > 0) base_table_clear(&encoded_rows->table);
     encoded_rows->arena_size = 0;
     if (++encoded_rows->stamp == 0) {
-        // After 2^32 ticks: homes of the first ticks must not become valid again.
+        // After 2^32 ticks: homes and places of the first ticks must not become valid again.
         memset(encoded_rows->homes, 0, homes_bytes(encoded_rows));
+        if (encoded_rows->places)
+            memset(encoded_rows->places, 0,
+                   encoded_rows->place_capacity * sizeof *encoded_rows->places);
         encoded_rows->stamp = 1;
     }
 }
@@ -128,45 +128,47 @@ static uint32_t find_trio(net_encoded_rows* encoded_rows, const net_encoded_row_
     return at;
 }
 
-// CELL_NONE: the row belongs into the table.
+// NET_ENCODED_ROW_UNUSUAL: the row belongs into the table.
 static uint32_t cell_key(net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
-    if (key->is_settled || key->age > UINT8_MAX) return CELL_NONE;
+    if (key->is_settled || key->age > UINT8_MAX) return NET_ENCODED_ROW_UNUSUAL;
     uint32_t trio = find_trio(encoded_rows, key);
-    return trio != UINT32_MAX ? net_encoded_row_cell_key(key, trio) : CELL_NONE;
+    return trio != UINT32_MAX ? net_encoded_row_cell_key(key, trio) : NET_ENCODED_ROW_UNUSUAL;
 }
 
 // ---- the table ----
 
-// @return the cell; 0: there is none.
-static uint64_t find_place(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
+// Where the row of a key is, or would be. There are places.
+static net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows,
+                                         const net_encoded_row_key* key) {
     const uint64_t low = net_encoded_row_key_low(key), high = net_encoded_row_trio(key);
-    uint32_t cursor = 0, at;
-    while ((at = base_table_next(&encoded_rows->table, base_hash64_mix(low, high), &cursor)) !=
-           BASE_TABLE_NONE)
-        if (encoded_rows->places[at].low == low && encoded_rows->places[at].high == high)
-            return encoded_rows->places[at].cell;
-    return 0;
+    const uint32_t mask = encoded_rows->place_capacity - 1;
+    for (uint32_t at = (uint32_t)base_hash64_mix(low, high) & mask;; at = (at + 1) & mask) {
+        net_encoded_row_place* place = &encoded_rows->places[at];
+        if (place->stamp != encoded_rows->stamp || (place->low == low && place->high == high))
+            return place;
+    }
 }
 
+// A table that grows forgets its rows: those that are asked for again are encoded again.
 static void put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                       uint64_t cell) {
-    const base_allocator* allocator = encoded_rows->allocator;
-    const uint32_t at = encoded_rows->place_count;
-    base_table_reserve(&encoded_rows->table, allocator, at + 1);
-    BASE_ARRAY_RESERVE(allocator, encoded_rows->places, encoded_rows->place_capacity, at + 1);
-    const net_encoded_row_place place = {net_encoded_row_key_low(key), net_encoded_row_trio(key),
-                                         cell};
-    base_table_add(&encoded_rows->table, base_hash64_mix(place.low, place.high), at);
-    encoded_rows->places[encoded_rows->place_count++] = place;
+    const uint32_t capacity = encoded_rows->place_capacity;
+    if (++encoded_rows->place_count > capacity / 2) {
+        BASE_ARRAY_RELEASE(encoded_rows->allocator, encoded_rows->places, capacity);
+        encoded_rows->place_capacity = capacity ? capacity * 2 : PLACES_MIN;
+        encoded_rows->places = base_allocate_zero(
+            encoded_rows->allocator, encoded_rows->place_capacity * sizeof *encoded_rows->places);
+    }
+    *find_place(encoded_rows, key) = (net_encoded_row_place){
+        net_encoded_row_key_low(key), net_encoded_row_trio(key), cell, encoded_rows->stamp};
 }
 
-// The home of an index in this tick.
-static uint64_t* begin_home(const net_encoded_rows* encoded_rows, uint32_t index) {
+static void put_home(const net_encoded_rows* encoded_rows, uint32_t index, uint32_t at,
+                     uint64_t cell) {
     uint64_t* home = net_encoded_rows_home(encoded_rows, index);
-    if (home[0] == encoded_rows->stamp) return home;
-    memset(home, 0, sizeof *home << encoded_rows->home_bits);
-    home[0] = encoded_rows->stamp;
-    return home;
+    const bool is_begun = (uint32_t)home[0] == encoded_rows->stamp;
+    home[0] = (is_begun ? home[0] : 0) | net_encoded_rows_mark(encoded_rows, at);
+    home[at] = cell;
 }
 
 // Keep an encoded row for those that ask later.
@@ -174,11 +176,11 @@ static void put_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key*
                       uint32_t wanted, uint64_t cell) {
     if (encoded_rows->is_solo) return;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
-    if (wanted != CELL_NONE) {
+    if (wanted != NET_ENCODED_ROW_UNUSUAL) {
         net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
         if (kind) kind->made++;
         if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
-            begin_home(encoded_rows, key->index)[kind->cell] = cell;
+            put_home(encoded_rows, key->index, kind->cell, cell);
             return;
         }
     }
@@ -368,13 +370,15 @@ bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wante
     BASE_ASSERT(key->index < encoded_rows->home_count);
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
     const net_encoded_row_kind* kind =
-        wanted != CELL_NONE ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
+        wanted != NET_ENCODED_ROW_UNUSUAL ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
     *cell = 0;
     if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
         const uint64_t* home = net_encoded_rows_home(encoded_rows, key->index);
-        if (home[0] == encoded_rows->stamp) *cell = home[kind->cell];
+        const uint64_t mark = net_encoded_rows_mark(encoded_rows, kind->cell);
+        if (net_encoded_rows_has(home, mark)) *cell = home[kind->cell];
     } else if (encoded_rows->place_count > 0) {
-        *cell = find_place(encoded_rows, key);
+        const net_encoded_row_place* place = find_place(encoded_rows, key);
+        if (place->stamp == encoded_rows->stamp) *cell = place->cell;
     }
     encoded_rows->shared += *cell != 0;
     return *cell != 0;
@@ -382,9 +386,9 @@ bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wante
 
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key, uint64_t* cell) {
-    uint32_t wanted = encoded_rows->is_solo ? CELL_NONE : cell_key(encoded_rows, key);
+    uint32_t wanted = encoded_rows->is_solo ? NET_ENCODED_ROW_UNUSUAL : cell_key(encoded_rows, key);
     if (net_encoded_rows_find_wanted(encoded_rows, wanted, key, cell)) return NET_ENCODED_ROW_OK;
-    if (wanted != CELL_NONE) {
+    if (wanted != NET_ENCODED_ROW_UNUSUAL) {
         net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
         if (kind) kind->count++;
     }
@@ -496,9 +500,8 @@ static void encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const 
     uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, places);
     if (count == 0) return;
     encode_many(encoded_rows, entity->row_template, jobs, count, cells);
-    uint64_t* home = begin_home(encoded_rows, index);
     for (uint32_t i = 0; i < count; i++)
-        home[places[i]] = cells[i];
+        put_home(encoded_rows, index, places[i], cells[i]);
 }
 
 void net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,

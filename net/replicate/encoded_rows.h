@@ -12,8 +12,6 @@
 
 #include "state/history.h"
 
-#include "base/table.h"
-
 #include <string.h>
 
 #define NET_ENCODED_ROW_HOME_BITS 4u     ///< words of a home, as a power of two, at first
@@ -49,6 +47,7 @@ typedef struct net_encoded_row_kind {
 typedef struct net_encoded_row_place {
     uint64_t low, high; ///< the key
     uint64_t cell;
+    uint32_t stamp; ///< another one: nothing is here
 } net_encoded_row_place;
 
 /// Bits of the row of a cell.
@@ -92,8 +91,7 @@ typedef struct net_encoded_rows {
     uint64_t trios[NET_ENCODED_ROW_TRIOS];  ///< those seen so far, in no order
     uint8_t trio_at[NET_ENCODED_ROW_TRIOS]; ///< [low bits of a hash]: where it may be in `trios`
     uint32_t trio_count;
-    base_table table; ///< positions in `places` by hash
-    net_encoded_row_place* places;
+    net_encoded_row_place* places; ///< by hash; at most half of them are used
     uint32_t place_count, place_capacity;
     uint8_t* arena;
     uint32_t arena_size, arena_capacity;
@@ -138,11 +136,19 @@ void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_
 net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
                                                 const net_encoded_row_key* key,
                                                 const uint32_t** row, proto_packed_base* base);
-/// The usual encoded rows of an entity, found without a search: the stamp of their tick (another
-/// one: the home is empty), then cells (0: no row). A kind of rows has the same cell in all homes.
+/// The usual encoded rows of an entity, found without a search: a word with the stamp of their tick
+/// (another one: the home is empty) and above it a bit for each cell with a row, then the cells.
+/// A kind of rows has the same cell in all homes.
 static inline uint64_t* net_encoded_rows_home(const net_encoded_rows* encoded_rows,
                                               uint32_t index) {
     return encoded_rows->homes + ((size_t)index << encoded_rows->home_bits);
+}
+/// What the first word of a home has when there is a row in this cell.
+static inline uint64_t net_encoded_rows_mark(const net_encoded_rows* encoded_rows, uint32_t cell) {
+    return encoded_rows->stamp | UINT64_C(1) << (32 + cell);
+}
+static inline bool net_encoded_rows_has(const uint64_t* home, uint64_t mark) {
+    return (home[0] & (mark | UINT32_MAX)) == mark;
 }
 /// Prefetch what net_encoded_rows_get reads first: the most wanted rows are at the beginning.
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {

@@ -161,10 +161,11 @@ static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const ro
                                   uint64_t slots, uint64_t* sum, uint64_t* unlike) {
     const uint32_t* indices = repl->indices + (size_t)w * 64;
     const uint16_t* classes = repl->classes + (size_t)w * 64;
-    const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for;
+    const uint32_t is_for = kind->is_for;
     const uint64_t* homes = encoded_rows->homes;
     const uint32_t home_bits = encoded_rows->home_bits;
     const uint32_t cell = kind->known->cell;
+    const uint64_t mark = net_encoded_rows_mark(encoded_rows, cell);
     uint64_t others = 0, without = 0, bits = 0;
     cells += (size_t)w * 64;
     BASE_KEEP_POINTER(indices);
@@ -173,14 +174,14 @@ static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const ro
     for (; slots; slots &= slots - 1) {
         uint32_t bit = base_bit_lowest(slots);
         const uint64_t* home = homes + ((size_t)indices[bit] << home_bits);
-        const uint64_t row = home[cell];
-        if (home[0] != stamp || classes[bit] != is_for || row == 0) {
+        if (!net_encoded_rows_has(home, mark) || classes[bit] != is_for) {
             if (classes[bit] != is_for)
                 others |= slots & (0 - slots);
             else
                 without |= slots & (0 - slots);
             continue;
         }
+        const uint64_t row = home[cell];
         cells[bit] = row;
         bits += net_encoded_cell_bits(row);
     }
