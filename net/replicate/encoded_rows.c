@@ -63,6 +63,7 @@ static void reserve_homes(net_encoded_rows* encoded_rows) {
 // ---- kinds ----
 
 net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint32_t wanted) {
+    if (wanted == NET_ENCODED_ROW_UNUSUAL) return NULL;
     uint32_t slot = wanted * UINT32_C(0x9E3779B1) >> (32 - NET_ENCODED_ROW_KINDS_BITS);
     while (encoded_rows->kinds[slot].wanted != 0 && encoded_rows->kinds[slot].wanted != wanted)
         slot = (slot + 1) % NET_ENCODED_ROW_KINDS;
@@ -117,22 +118,24 @@ void net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
 // UINT32_MAX: there are too many.
 static uint32_t find_trio(net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
     uint64_t trio = net_encoded_row_trio(key);
-    uint32_t slot = net_encoded_row_trio_slot(trio), at = encoded_rows->trio_at[slot];
+    const uint64_t hash = trio * UINT64_C(0x9E3779B97F4A7C15);
+    uint8_t* slot = &encoded_rows->trio_at[hash / (UINT64_MAX / NET_ENCODED_ROW_TRIOS + 1)];
+    uint32_t at = *slot;
     if (encoded_rows->trios[at] == trio) return at;
     if (net_fault_is_planted(NET_FAULT_WRONG_SHARE) && encoded_rows->trio_count > 1) return 1;
     for (at = 1; at < encoded_rows->trio_count && encoded_rows->trios[at] != trio;)
         at++;
     if (at == NET_ENCODED_ROW_TRIOS) return UINT32_MAX;
     if (at == encoded_rows->trio_count) encoded_rows->trios[encoded_rows->trio_count++] = trio;
-    encoded_rows->trio_at[slot] = (uint8_t)at;
+    *slot = (uint8_t)at;
     return at;
 }
 
-// NET_ENCODED_ROW_UNUSUAL: the row belongs into the table.
-static uint32_t cell_key(net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
+uint32_t net_encoded_rows_wanted(net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
     if (key->is_settled || key->age > UINT8_MAX) return NET_ENCODED_ROW_UNUSUAL;
     uint32_t trio = find_trio(encoded_rows, key);
-    return trio != UINT32_MAX ? net_encoded_row_cell_key(key, trio) : NET_ENCODED_ROW_UNUSUAL;
+    if (trio == UINT32_MAX) return NET_ENCODED_ROW_UNUSUAL;
+    return key->age | (uint32_t)key->d << 8 | trio << 16;
 }
 
 // ---- the table ----
@@ -175,14 +178,11 @@ static void put_home(const net_encoded_rows* encoded_rows, uint32_t index, uint3
 static void put_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                       uint32_t wanted, uint64_t cell) {
     if (encoded_rows->is_solo) return;
-    if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
-    if (wanted != NET_ENCODED_ROW_UNUSUAL) {
-        net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
-        if (kind) kind->made++;
-        if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
-            put_home(encoded_rows, key->index, kind->cell, cell);
-            return;
-        }
+    net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
+    if (kind) kind->made++;
+    if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
+        put_home(encoded_rows, key->index, kind->cell, cell);
+        return;
     }
     put_place(encoded_rows, key, cell);
 }
@@ -368,14 +368,12 @@ bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wante
                                   const net_encoded_row_key* key, uint64_t* cell) {
     if (encoded_rows->is_solo) return false;
     BASE_ASSERT(key->index < encoded_rows->home_count);
-    if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
-    const net_encoded_row_kind* kind =
-        wanted != NET_ENCODED_ROW_UNUSUAL ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
+    const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
     *cell = 0;
     if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
         const uint64_t* home = net_encoded_rows_home(encoded_rows, key->index);
-        const uint64_t mark = net_encoded_rows_mark(encoded_rows, kind->cell);
-        if (net_encoded_rows_has(home, mark)) *cell = home[kind->cell];
+        if (net_encoded_rows_has(home, net_encoded_rows_mark(encoded_rows, kind->cell)))
+            *cell = home[kind->cell];
     } else if (encoded_rows->place_count > 0) {
         const net_encoded_row_place* place = find_place(encoded_rows, key);
         if (place->stamp == encoded_rows->stamp) *cell = place->cell;
@@ -386,12 +384,10 @@ bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wante
 
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key, uint64_t* cell) {
-    uint32_t wanted = encoded_rows->is_solo ? NET_ENCODED_ROW_UNUSUAL : cell_key(encoded_rows, key);
+    const uint32_t wanted = net_encoded_rows_wanted(encoded_rows, key);
     if (net_encoded_rows_find_wanted(encoded_rows, wanted, key, cell)) return NET_ENCODED_ROW_OK;
-    if (wanted != NET_ENCODED_ROW_UNUSUAL) {
-        net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
-        if (kind) kind->count++;
-    }
+    net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
+    if (kind) kind->count++;
     net_encoded_row_wish wish = {.key = *key, .wanted = wanted};
     net_encoded_rows_make_many(encoded_rows, &wish, 1);
     *cell = wish.cell;

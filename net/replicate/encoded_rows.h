@@ -36,7 +36,7 @@ typedef struct net_encoded_row_key {
 
 /// Rows with the same ages and classes.
 typedef struct net_encoded_row_kind {
-    uint32_t wanted; ///< net_encoded_row_cell_key; 0: unused
+    uint32_t wanted; ///< net_encoded_rows_wanted; 0: unused
     uint32_t count;  ///< asked for in this tick
     uint32_t made;   ///< of those, when they were asked for
     uint8_t cell;    ///< in all homes; NET_ENCODED_ROW_CELL_NONE: in the table
@@ -70,10 +70,6 @@ static inline uint64_t net_encoded_row_trio(const net_encoded_row_key* key) {
 static inline uint64_t net_encoded_row_key_low(const net_encoded_row_key* key) {
     return (uint64_t)key->index | (uint64_t)key->d << 22 | (uint64_t)key->is_settled << 31 |
            (uint64_t)key->age << 32;
-}
-
-static inline uint32_t net_encoded_row_cell_key(const net_encoded_row_key* key, uint32_t trio) {
-    return key->age | (uint32_t)key->d << 8 | trio << 16;
 }
 
 typedef struct net_encoded_rows {
@@ -115,7 +111,7 @@ void net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
 /// before. Call it after net_encoded_rows_begin.
 void net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
                             uint32_t event_count);
-/// The kind of rows with this number; NULL when too many are known. It is valid within the tick.
+/// The kind of rows with this number, valid within the tick; NULL: they have none.
 net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint32_t wanted);
 /// Get the cell of the encoded row of a key. It stays valid within the tick.
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
@@ -155,21 +151,10 @@ static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_row
     if (index >= encoded_rows->home_count) return;
     __builtin_prefetch(net_encoded_rows_home(encoded_rows, index));
 }
-static inline uint32_t net_encoded_row_trio_slot(uint64_t trio) {
-    return (uint32_t)(trio * UINT64_C(0x9E3779B97F4A7C15) >> 58);
-}
-_Static_assert(NET_ENCODED_ROW_TRIOS == 1u << (64 - 58), "slots of a hash");
 #define NET_ENCODED_ROW_UNUSUAL UINT32_MAX
 /// What a key is in a home: the same for all entities with these ages and classes.
-/// NET_ENCODED_ROW_UNUSUAL: such rows are in no home.
-static inline uint32_t net_encoded_rows_wanted(const net_encoded_rows* encoded_rows,
-                                               const net_encoded_row_key* key) {
-    uint64_t classes = net_encoded_row_trio(key);
-    uint32_t trio = encoded_rows->trio_at[net_encoded_row_trio_slot(classes)];
-    if (encoded_rows->trios[trio] != classes || key->age > UINT8_MAX || key->is_settled)
-        return NET_ENCODED_ROW_UNUSUAL;
-    return net_encoded_row_cell_key(key, trio);
-}
+/// NET_ENCODED_ROW_UNUSUAL: such rows are in the table.
+uint32_t net_encoded_rows_wanted(net_encoded_rows* encoded_rows, const net_encoded_row_key* key);
 /// Get an encoded row that was made before; `wanted` is that of the key.
 /// @return false when there is none.
 bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,

@@ -119,8 +119,7 @@ static void begin_kind(const row_finder* f, row_kind* kind, uint16_t classes) {
     key->base_classes = key->age ? classes : 0;
     key->base2_classes = key->d ? classes : 0;
     kind->wanted = net_encoded_rows_wanted(f->c->encoded_rows, key);
-    bool is_usual = kind->wanted != NET_ENCODED_ROW_UNUSUAL;
-    kind->known = is_usual ? net_encoded_rows_kind(f->c->encoded_rows, kind->wanted) : NULL;
+    kind->known = net_encoded_rows_kind(f->c->encoded_rows, kind->wanted);
 }
 
 // Are rows of the kind found at once?
