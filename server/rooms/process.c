@@ -325,9 +325,9 @@ static void start_match(server_room* room, uint64_t now_us) {
     stream_text stream;
     errno = E2BIG;
     pid_t pid = -1;
+    (void)server_room_path(room, "", path);
     if (make_command(room, text, sizeof text, words, stream) &&
-        (mkdir(server_room_path(room, "", path), 0700) == 0 || errno == EEXIST) &&
-        make_secrets(room))
+        (mkdir(path, 0700) == 0 || errno == EEXIST) && make_secrets(room))
         pid = fork();
     if (pid == 0) become_match(room, words, stream);
     host->starts++;

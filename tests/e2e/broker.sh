@@ -98,3 +98,5 @@ PYTHON
 has_meta_leader() { [ -n "$(ask_brokers meta)" ]; }
 # Does a server know a standby that is ready? Its socket.
 counts_standby() { run ctl shoal-ctl --json --socket "$1" standbys && has_said ctl.out '"standbys": ?[1-9]'; }
+# What counted a moment ago may be busy now.
+hands_over() { run ctl shoal-ctl --socket "$1" handover; [ "$code" = 0 ] || { says ctl.err "no standby is ready"; return 1; }; }

@@ -295,7 +295,7 @@ opens_two() {
     first=$address,$page
     to_first=("${pages[@]/$free/$page}")
     listen=$there http=$free opens second shoal-server --standby "$stream" "${to_first[@]}" \
-        --key-file server.key --tune takeover-ms=1000 --log joined.slog
+        --key-file server.key --tune takeover-ms=3000 --log joined.slog
     await "a standby" has_said second.err '^note: stands by at tick'
     address=${first%,*} page=${first#*,}
     [ $via = enet ] || page=$page,$(python3 -c 'import json, sys, urllib.request
@@ -323,7 +323,7 @@ row_handover() {
     run_to 0 ctl shoal-ctl --socket socket restream
     await "the stream" has_said server.err '^note: the stream began again as epoch 2: '
     await "a standby that counts" counts_standby socket
-    run_to 0 ctl shoal-ctl --socket socket handover
+    await "the handover" hands_over socket
     ends_with 0 server
     are_back second
     go_on players
@@ -397,17 +397,22 @@ END
 }
 # comes NAME PLAYER [MATCH]: it asks $url for a seat; $id gets its match, $pid that one's process.
 comes() {
-    read -r id pid address page < <(python3 -c 'import json, sys, urllib.request
+    await "a seat of $1" has_seat "$@"
+    read -r id pid address page <seat.txt
+    rm -f "$1.trace"
+    joins "$1" --bots 1 --token-file "$1.token"
+    go_on "$1"
+}
+# A host that has just taken a match over, or looks for one at busy hosts, may not find it at once.
+has_seat() {
+    python3 -c 'import json, sys, urllib.request
 url, player, match, token = sys.argv[1:]
 def ask(path, **body):
     return json.load(urllib.request.urlopen(urllib.request.Request(url + path, json.dumps(body).encode() if body else None, {"Content-Type": "application/json"}), timeout=60))
 seat = ask("/v1/join", game="hop", player=player, **({"match": match} if match else {}))
 print(seat["token"], file=open(token, "w"))
 row = [row for row in ask("/v1/matches")["matches"] if row["match"] == seat["match"]][0]
-print(row["match"], row["pid"], seat["address"], row["http"])' "$url" "$2" "${3:-}" "$1.token")
-    rm -f "$1.trace"
-    joins "$1" --bots 1 --token-file "$1.token"
-    go_on "$1"
+print(row["match"], row["pid"], seat["address"], row["http"])' "$url" "$2" "${3:-}" "$1.token" >seat.txt 2>seat.err
 }
 has_record_above() { [ "$(record_of 7)" -gt "$1" ]; }
 record_of() { python3 -c 'import sqlite3, sys
@@ -451,7 +456,7 @@ row_moved() {
 
 # Handed over to the other host, and back when that one dies while the match is paused and its stream begins again.
 row_kept() {
-    local options='--tune takeover-ms=1000' here=one_host there=two_host other before first
+    local options='--tune takeover-ms=3000' here=one_host there=two_host other before first
     broker -1
     hosted $here "fleet = $nats" 'standbys = 1'
     other=$url
@@ -460,7 +465,7 @@ row_kept() {
     await "a standby" has_said "$here/matches/$id/err" '^note: operator: standbys 127'
     start_ready relay shoal-relay "$(value stream "$here/matches/$id/out")" --delay 0 --listen 127.0.0.1:0 --record own.slog
     await "a standby that counts" counts_standby "$here/matches/$id/control"
-    run_to 0 ctl shoal-ctl --socket "$here/matches/$id/control" handover
+    await "the handover" hands_over "$here/matches/$id/control"
     await "the takeover" has_said "$there/matches/$id/out" '^takeover epoch=2 '
     comes_back
     await "a standby where it was" counts_standby "$there/matches/$id/control"

@@ -518,7 +518,7 @@ hands_over_thrice() {
         if [ $i = 2 ]; then # as systemd does, and a node that is emptied
             kill -TERM "${pids[$from]}"
         else
-            await "the handover" hands_over $from
+            await "the handover" hands_over $from.socket
         fi
         ends_with 0 $from
         says $from.out "^handover epoch=$((i + 1)) tick=[0-9]+\$"
@@ -542,7 +542,6 @@ hands_over_thrice() {
     for ((i = 0; i < ${to#s}; i++)); do verifies s$i.slog; done
 }
 # A broker of a busy machine takes a while, and then no standby is ready.
-hands_over() { run ctl shoal-ctl --socket "$1.socket" handover; [ "$code" = 0 ] || { says ctl.err "no standby is ready"; return 1; }; }
 see_newer() { [ "$(awk -v took="$1" '$3 > took {print FILENAME, $2}' "$2.seen" "$3.seen" | sort -u | wc -l)" = 8 ]; }
 
 case_without_a_standby_nothing_is_handed_over() {
