@@ -61,7 +61,7 @@ rest() { read -rt "$1" -u "$silence" _ || true; } # SECONDS
 fail() {
     local file
     echo "FAILED: $*" >&2
-    for file in *.out *.err; do
+    for file in *.out *.err */matches/*/err; do
         [ -s "$file" ] && { echo "--- $file"; tail -n 15 "$file" | cut -c 1-400; } >&2
     done
     exit 1

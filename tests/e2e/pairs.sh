@@ -19,6 +19,7 @@ cells() {
             mkdir -p "$row/$via"
             (
                 trap drop_all EXIT
+                set -E && trap 'echo "line $LINENO: $BASH_COMMAND" >&2' ERR
                 trap 'exit 1' TERM
                 cd "$row/$via"
                 "row_$row"
