@@ -98,5 +98,16 @@ PYTHON
 has_meta_leader() { [ -n "$(ask_brokers meta)" ]; }
 # Does a server know a standby that is ready? Its socket.
 counts_standby() { run ctl shoal-ctl --json --socket "$1" standbys && has_said ctl.out '"standbys": ?[1-9]'; }
-# What counted a moment ago may be busy now.
-hands_over() { run ctl shoal-ctl --socket "$1" handover; [ "$code" = 0 ] || { says ctl.err "no standby is ready"; return 1; }; }
+# hands_over SOCKET OUT: until the standby with this output has the match. What counted a moment ago may be busy now: then none is
+# ready, or it does not claim within 2 s and the match stays.
+hands_over() {
+    local looks
+    ! has_said "$2" '^takeover ' || return 0
+    run ctl shoal-ctl --socket "$1" handover
+    [ "$code" = 0 ] || return 1
+    for ((looks = 0; looks < 40; looks++)); do
+        ! has_said "$2" '^takeover ' || return 0
+        rest 0.1
+    done
+    return 1
+}

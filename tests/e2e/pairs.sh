@@ -324,7 +324,7 @@ row_handover() {
     run_to 0 ctl shoal-ctl --socket socket restream
     await "the stream" has_said server.err '^note: the stream began again as epoch 2: '
     await "a standby that counts" counts_standby socket
-    await "the handover" hands_over socket
+    await "the handover" hands_over socket second.out
     ends_with 0 server
     are_back second
     go_on players
@@ -369,9 +369,9 @@ reads_where_to_play() {
     has_said guest.err 'this server shows the match of another one: watch it \(--spectate\), or play there$'
 }
 
-# hosted NAME [LINE of host.conf...]: a host in the folder NAME, with a game that keeps a record of each player once a second,
-# which a slow disk can do before a join has waited for two, and sends the first one to another match when a second one is there; $url
-# gets its address.
+# hosted NAME [LINE of host.conf...]: a host in the folder NAME, with a game that keeps a record of a player who is alone each
+# two seconds, and sends the first one to another match when a second one is there; $url gets its address. A join waits two seconds for
+# a record, behind all that a slow disk has to keep before: so nothing is kept while a player is sent.
 hosted() {
     cp -Ln "$games/lua.so" hop.so
     printf '%s\n' 'file:t="rules.lua"' 'thing { "n:i"{ _track:b=yes; _replicate:b=yes; value:i=0 } "of:u32"{ _track:b=yes; value:u32=0 } }' >hop.blk
@@ -384,12 +384,12 @@ function on_tick()
     local count, first = 0, nil
     for e, n in each("n") do
         count, first, e.n = count + 1, (not first or e.of < first.of) and e or first, n + 1
-        if e.n % 60 == 0 then keep_record(e.of, tostring(e.n)) end
     end
+    if count == 1 and first.n % 120 == 0 then keep_record(first.of, tostring(first.n)) end
     if count > 1 and tick() % 30 == 0 then transfer(first.of, "hop", "sent") end
 end
 END
-    printf '%s\n' 'http = 127.0.0.1:0' 'open = yes' 'drain = 0' 'store = sqlite:players.db' "folder = $1" "${@:2}" \
+    printf '%s\n' 'http = 127.0.0.1:0' 'open = yes' 'drain = 0' 'hang = 100' 'store = sqlite:players.db' "folder = $1" "${@:2}" \
         'game hop {' 'players = 4' 'most = 3' "options = $options" '}' >"$1.conf"
     export SHOAL_MODULE_PATH=$PWD
     start_ready "$1" shoal-host "$1.conf"
@@ -417,7 +417,7 @@ print(row["match"], row["pid"], seat["address"], row["http"])' "$url" "$2" "${3:
 }
 has_record_above() { [ "$(record_of 7)" -gt "$1" ]; }
 record_of() { python3 -c 'import sqlite3, sys
-print(*(int(row[0]) for row in sqlite3.connect("players.db").execute("select bytes from shoal_records where player = ?", sys.argv[1:])))' "$1"; }
+print(*(int(row[0]) for row in sqlite3.connect("players.db", timeout=100).execute("select bytes from shoal_records where player = ?", sys.argv[1:])))' "$1"; }
 # comes_back: by itself, a page by a new join at $url.
 comes_back() {
     if [ "$via" = enet ]; then go_on one; else drop one && comes one 7 "$id"; fi
@@ -442,7 +442,7 @@ row_moved() {
     await "a record" has_record_above 0
     run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" pause
     before=$(record_of 7)
-    run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" step 70
+    run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" step 130
     await "the record of a step" has_record_above "$before"
     run_to 0 ctl shoal-ctl --socket "host/matches/$id/control" resume
     first=$id
@@ -462,12 +462,13 @@ row_kept() {
     hosted $here "fleet = $nats" 'standbys = 1'
     other=$url
     comes one 7
+    await "a record" has_record_above 0
     hosted $there "fleet = $nats" 'standbys = 1'
     await "a standby" has_said "$here/matches/$id/err" '^note: operator: standbys 127'
     start_ready relay shoal-relay "$(value stream "$here/matches/$id/out")" --delay 0 --listen 127.0.0.1:0 --record own.slog
     await "a standby that counts" counts_standby "$here/matches/$id/control"
-    await "the handover" hands_over "$here/matches/$id/control"
-    await "the takeover" has_said "$there/matches/$id/out" '^takeover epoch=2 '
+    await "the handover" hands_over "$here/matches/$id/control" "$there/matches/$id/out"
+    says "$there/matches/$id/out" '^takeover epoch=2 '
     comes_back
     await "a standby where it was, as players know" has_said "$there/matches/$id/err" '^note: operator: standbys 127'
     await "a standby that counts" counts_standby "$there/matches/$id/control"

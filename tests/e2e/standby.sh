@@ -518,7 +518,7 @@ hands_over_thrice() {
         if [ $i = 2 ]; then # as systemd does, and a node that is emptied
             kill -TERM "${pids[$from]}"
         else
-            await "the handover" hands_over $from.socket
+            await "the handover" hands_over $from.socket $to.out
         fi
         ends_with 0 $from
         says $from.out "^handover epoch=$((i + 1)) tick=[0-9]+\$"
