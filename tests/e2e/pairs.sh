@@ -470,8 +470,9 @@ row_kept() {
     await "the handover" hands_over "$here/matches/$id/control" "$there/matches/$id/out"
     says "$there/matches/$id/out" '^takeover epoch=2 '
     comes_back
-    await "a standby where it was, as players know" has_said "$there/matches/$id/err" '^note: operator: standbys 127'
-    await "a standby that counts" counts_standby "$there/matches/$id/control"
+    await "a standby where it was" counts_standby "$there/matches/$id/control"
+    await "its address" has_said "$there/matches/$id/err" '^note: operator: standbys 127'
+    go_on one # who reads it
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" pause
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" restream
     before=$(record_of 7)
