@@ -509,10 +509,10 @@ hands_over_thrice() {
     await "updates" is_playing web.seen
     for i in 1 2 3; do
         from=s$((i - 1)) to=s$i place=$((i % 2))
+        run_to 0 ctl shoal-ctl --socket $from.socket standbys "${places[$place]}" # players read it while that one opens
         opens_at $place $to --standby "$stream"
         await "$to" stands_by_or_gone $to
         says $to.err '^note: stands by at tick'
-        run_to 0 ctl shoal-ctl --socket $from.socket standbys "${places[$place]}"
         await "a standby that counts" counts_standby $from.socket
         said_us=$(now_us)
         if [ $i = 2 ]; then # as systemd does, and a node that is emptied
