@@ -172,26 +172,30 @@ static bool is_same(const char* word, const char* of_seat) {
     return word && word[0] && strcmp(word, of_seat) == 0;
 }
 
-// What the player has: its seat, else the match of its party, with a seat that is held there.
+// What the player has: its seat, in the match that it names where it has two, since one that it has
+// just left is told later; else the match of its party, with a seat that is held there.
 // @return the seat is its own.
 static bool find_own(const server_rooms* self, const server_join* join, server_room** found,
                      server_seat** held) {
+    bool has_own = false;
     for (uint32_t i = 0; i < self->count; i++) {
         server_room* room = self->rooms[i];
+        const bool is_named = !join->match || strcmp(room->id, join->match) == 0;
         // Who comes from a match goes to another one, or to the one that it names.
-        const bool is_left = join->leaves && (room == join->leaves ||
-                                              (join->match && strcmp(room->id, join->match) != 0));
+        const bool is_left = join->leaves && (room == join->leaves || !is_named);
         for (uint32_t k = 0; is_of(room, join->game) && !is_left && k < room->seat_count; k++) {
             server_seat* seat = &room->seats[k];
             const bool is_own = is_same(join->request, seat->request) ||
                                 (join->player != 0 && seat->player == join->player);
-            if (!is_own && !is_same(join->party, seat->party)) continue;
+            if (has_own ? !is_own || !is_named : !is_own && !is_same(join->party, seat->party))
+                continue;
             *found = room;
             if (is_own || seat->player == 0) *held = seat;
-            if (is_own) return true;
+            if (is_own && is_named) return true;
+            has_own = is_own;
         }
     }
-    return false;
+    return has_own;
 }
 
 // The match with the most players that has room for all of them; of equal ones the oldest.

@@ -327,6 +327,8 @@ HOUSE_CASE(who_comes_from_a_match_goes_to_another_one) {
     (void)seat_of(self, (server_join){.player = 7, .leaves = one});
     assert_ptr_equal(self->room, two);
     assert_int_equal(two->seat_count, 1);
+    (void)seat_of(self, (server_join){.player = 7, .match = two->id});
+    assert_ptr_equal(self->room, two); // that it left the first one is not told yet
     (void)seat_of(self, (server_join){.player = 7, .leaves = two, .match = one->id});
     assert_ptr_equal(self->room, one);
     assert_int_equal(one->seat_count, 1);
