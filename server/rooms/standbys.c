@@ -30,7 +30,7 @@
 #define MS UINT64_C(1000)
 #define PASS_US (100 * MS)
 #define ANSWER_US (2000 * MS)
-#define STARTS_US (500 * MS) // until the next question, while it starts
+#define STARTS_US (100 * MS) // until the next question, while it starts
 #define AGAIN_US (5000 * MS) // else
 #define CLAIM_US (700 * MS)  // a standby claims after 300 ms, and tells its host
 #define HOLD_US (3000 * MS)
