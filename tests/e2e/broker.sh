@@ -98,6 +98,8 @@ PYTHON
 has_meta_leader() { [ -n "$(ask_brokers meta)" ]; }
 # Does a server know a standby that is ready? Its socket.
 counts_standby() { run ctl shoal-ctl --json --socket "$1" standbys && has_said ctl.out '"standbys": ?[1-9]'; }
+# has_sent SOCKET EPOCH: the stream has all of the match.
+has_sent() { run ctl shoal-ctl --json --socket "$1" status && has_said ctl.out '"epoch": ?"'"$2"'", ?"waiting": ?"0"'; }
 # hands_over SOCKET OUT: until the standby with this output has the match. What counted a moment ago may be busy now: then none is
 # ready, or it does not claim within 2 s and the match stays.
 hands_over() {

@@ -475,10 +475,11 @@ row_kept() {
     go_on one # who reads it
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" pause
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" restream
+    await "all of it once more" has_sent "$there/matches/$id/control" 3 # nothing goes on where a server dies before
     before=$(record_of 7)
     kill -KILL "$(sed 's/^hop \([0-9]*\) .*/\1/' "$there/matches/$id/match")"
     slay "$there"
-    await "the takeover" has_said "$here/matches/$id/out" '^takeover epoch=[34] '
+    await "the takeover" has_said "$here/matches/$id/out" '^takeover epoch=4 '
     run_to 0 ctl shoal-ctl --socket "$here/matches/$id/control" resume
     url=$other
     comes_back

@@ -354,7 +354,7 @@ case_standbys_follow_a_stream_that_begins_again() {
     bots=2
     key
     free_port
-    primary first breakout --log a.slog --min-clients $bots --standby-at "$free"
+    primary first breakout --log a.slog --min-clients $bots --standby-at "$free" --control first.socket
     standby second --listen "$free" --log b.slog --control socket
     start_ready relay shoal-relay "$stream" --delay 1 --listen 127.0.0.1:0 --record none
     seat seen
@@ -363,6 +363,7 @@ case_standbys_follow_a_stream_that_begins_again() {
     broker "${nats##*:}"
     await "the stream" has_said first.err '^note: the stream began again as epoch 2: '
     plays_on 120
+    await "all of it once more" has_sent first.socket 2
     has_taken second && fail "the standby took the match of a server that lived"
     slay first
     await "the takeover" has_taken second
