@@ -172,9 +172,9 @@ net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameE
         return NET_OK;
     }
     if (inbox->count + 2 > inbox->capacity) {
-        // Entries are long and few wait, so the first block is short.
+        // Entries are long and few wait: the first block is short, the free place is not doubled.
         const size_t entry = sizeof *inbox->entries;
-        const uint32_t capacity = inbox->capacity ? 2 * inbox->capacity : 2;
+        const uint32_t capacity = inbox->capacity ? 2 * inbox->capacity - 1 : 2;
         inbox->entries = base_reallocate(inbox->allocator, inbox->entries, inbox->capacity * entry,
                                          capacity * entry);
         inbox->capacity = capacity;

@@ -129,6 +129,7 @@ INBOX_CASE(beyond_the_limit_reliable_events_are_left_to_come_again) {
     assert_int_equal(at->box.newest, max);
     assert_int_equal(at->box.count, max);
     assert_int_equal(at->box.full, 2); // both events
+    assert_int_equal(at->box.capacity, max + 1);
     assert_int_equal(next(at), 1);
     assert_ok(push(at, max + 1, max + 1, 0));
     assert_int_equal(at->box.newest, max + 1);
