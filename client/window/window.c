@@ -401,8 +401,7 @@ client_window_frames client_window_get_frames(const client_window* self) {
     return (client_window_frames){.count = self->frame_count,
                                   .us_p50 = percentile_us(self, 0.50),
                                   .us_p99 = percentile_us(self, 0.99),
-                                  .us_last = self->us_last,
-                                  .batches_last = client_draw_batches(self->draw)};
+                                  .us_last = self->us_last};
 }
 
 void client_window_write_frames(const client_window* self, FILE* file) {

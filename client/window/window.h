@@ -117,7 +117,6 @@ BASE_MUST_USE bool client_window_end_frame(client_window* window, const char* sh
 typedef struct client_window_frames {
     uint64_t count;
     uint32_t us_p50, us_p99, us_last;
-    uint32_t batches_last; ///< draw calls of the last frame
 } client_window_frames;
 client_window_frames client_window_get_frames(const client_window* window);
 /// Write the line "frames n=N frame_us_p50=N frame_us_p99=N".
