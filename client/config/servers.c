@@ -29,25 +29,15 @@ bool client_place(const char* file, char* path, size_t path_bytes) {
     return home && home[0] && base_text_format(path, path_bytes, "%s/.config/shoal/%s", home, file);
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void cut_end(char* text) {
-    size_t size = strlen(text);
-    while (size > 0 && is_blank(text[size - 1]))
-        text[--size] = '\0';
-}
-
 // @return what is wrong with the line; NULL: nothing.
 static const char* parse_line(char* line, client_server* server) {
     char* space = line + strlen(line);
-    while (space > line && !is_blank(*space))
+    while (space > line && !base_text_is_blank(*space))
         space--;
     if (space == line) return "write a name and an address: \"Living room 192.168.1.20:7777\"";
     const char* address = space + 1;
     *space = '\0';
-    cut_end(line);
+    (void)base_text_trim(line);
     if (!client_is_address(address)) return "the last word is not an address: write HOST:PORT";
     if (!base_text_copy(server->address, sizeof server->address, address))
         return "the address is longer than 255 bytes";
@@ -69,9 +59,7 @@ bool client_servers_parse(char* text, const char* file, const base_reporter* rep
         number++;
         char* comment = strchr(line, '#');
         if (comment) *comment = '\0';
-        while (is_blank(*line))
-            line++;
-        cut_end(line);
+        line = base_text_trim(line);
         if (!*line) continue;
         client_server server;
         const char* fault = servers->count == CLIENT_SERVERS_MAX

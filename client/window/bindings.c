@@ -102,15 +102,6 @@ static uint32_t find_action(const client_bindings* bindings, const char* name) {
     return bindings->count;
 }
 
-static char* trim(char* text) {
-    while (*text == ' ' || *text == '\t')
-        text++;
-    size_t size = strlen(text);
-    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t' || text[size - 1] == '\r'))
-        text[--size] = '\0';
-    return text;
-}
-
 // @return what is wrong with names that a person may have written; NULL: nothing.
 static const char* find_fault(const char* names, bool is_pad) {
     if (strlen(names) >= CLIENT_BINDING_BYTES) return "the names are longer than 95 bytes";
@@ -135,12 +126,12 @@ static const char* parse_line(client_bindings* bindings, char* line, const char*
     char* bar = strchr(keys, '|');
     char* pads = bar ? bar + 1 : keys + strlen(keys);
     if (bar) *bar = '\0';
-    keys = trim(keys);
-    pads = trim(pads);
+    keys = base_text_trim(keys);
+    pads = base_text_trim(pads);
     const char* fault = find_fault(keys, false);
     if (!fault) fault = find_fault(pads, true);
     if (fault) return fault;
-    const uint32_t action = find_action(bindings, trim(line));
+    const uint32_t action = find_action(bindings, base_text_trim(line));
     if (action == bindings->count)
         return BASE_REPORT_AS(NULL, reporter, file, number,
                               "warning: the game has no action of this name");
@@ -159,7 +150,7 @@ bool client_bindings_parse(client_bindings* bindings, char* text, const char* fi
         next = end ? end + 1 : NULL;
         if (end) *end = '\0';
         number++;
-        line = trim(line);
+        line = base_text_trim(line);
         if (*line && *line != '#') fault = parse_line(bindings, line, file, number, reporter);
     }
     if (!fault) return true;

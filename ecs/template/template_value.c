@@ -137,22 +137,18 @@ static bool read_element(const char* text, ecs_field_kind kind, const ecs_world*
     return false;
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 // Copy the next element of a list to `element`. A matrix may use brackets and blanks instead of
 // commas. @return false at the end; *fault is set for an element that is empty or too long.
 static bool next_element(const char** at, bool is_matrix, char* element, const char** fault) {
     const char* c = *at;
-    while (is_blank(*c) || (is_matrix && *c && strchr("[],", *c)))
+    while (base_text_is_blank(*c) || (is_matrix && *c && strchr("[],", *c)))
         c++;
     if (is_matrix && *c == '\0') return false;
     const char* start = c;
-    while (*c && *c != ',' && !(is_matrix && (is_blank(*c) || *c == '[' || *c == ']')))
+    while (*c && *c != ',' && !(is_matrix && (base_text_is_blank(*c) || *c == '[' || *c == ']')))
         c++;
     const char* end = c;
-    while (end > start && is_blank(end[-1]))
+    while (end > start && base_text_is_blank(end[-1]))
         end--;
     size_t size = (size_t)(end - start);
     if (size == 0) *fault = "a number is missing";
@@ -185,7 +181,7 @@ bool ecs_text_next(ecs_text_list* list, ecs_field_kind kind, void* target, uint3
 }
 
 bool ecs_text_ends(ecs_text_list* list, uint32_t needed, char* message) {
-    while (is_blank(*list->at) || (list->is_matrix && *list->at == ']'))
+    while (base_text_is_blank(*list->at) || (list->is_matrix && *list->at == ']'))
         list->at++;
     if (*list->at == '\0') return true;
     (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "%u values are needed, not more",

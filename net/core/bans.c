@@ -165,18 +165,14 @@ static const char FORMS[] =
 // In functions with these two parameters.
 #define FAULT(...) ((void)base_text_format(fault, fault_bytes, __VA_ARGS__), NET_ERR_MALFORMED)
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 // Cut the next word off. @return NULL: the line ends, or a comment begins.
 static char* take_word(char** at) {
     char* begin = *at;
-    while (is_blank(*begin))
+    while (base_text_is_blank(*begin))
         begin++;
     if (*begin == '\0' || *begin == '#') return NULL;
     char* end = begin;
-    while (*end && !is_blank(*end))
+    while (*end && !base_text_is_blank(*end))
         end++;
     *at = *end ? end + 1 : end;
     *end = '\0';

@@ -420,27 +420,18 @@ static bool apply_environment(source* from) {
     return !has_variable_of_key(from);
 }
 
-static char* trim(char* text) {
-    while (*text == ' ' || *text == '\t')
-        text++;
-    size_t size = strlen(text);
-    while (size > 0 && strchr(" \t\r", text[size - 1]))
-        text[--size] = '\0';
-    return text;
-}
-
 static bool apply_config_line(source* from, char* line) {
-    char* key = trim(line);
+    char* key = base_text_trim(line);
     if (*key == '\0' || *key == '#') return true;
     char* equals = strchr(key, '=');
     if (!equals) return base_report(from->reporter, from->file, from->line, "expected key = value");
     *equals = '\0';
-    key = trim(key);
+    key = base_text_trim(key);
     if (strcmp(key, "config") == 0)
         return base_report(from->reporter, from->file, from->line,
                            "config cannot be given in a config file");
     const base_option* option = find_option(from->options, key, strlen(key));
-    char* value = trim(equals + 1);
+    char* value = base_text_trim(equals + 1);
     if (!option) return report_unknown(from, "", key, strlen(key), value);
     return apply(from, option, value);
 }

@@ -136,6 +136,15 @@ char* base_text_cut_pair(char** rest, char** value) {
     return key;
 }
 
+char* base_text_trim(char* text) {
+    while (base_text_is_blank(*text))
+        text++;
+    size_t size = strlen(text);
+    while (size > 0 && base_text_is_blank(text[size - 1]))
+        text[--size] = '\0';
+    return text;
+}
+
 // Numbers from text: without locale and errno; a decimal becomes the nearest double on every
 // machine.
 //

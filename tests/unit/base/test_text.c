@@ -14,6 +14,12 @@ CASE(a_copy_is_cut_and_terminated) {
     assert_false(base_text_copy(NULL, 0, "x"));
 }
 
+CASE(a_line_is_trimmed_at_both_ends) {
+    char line[] = " \t a b\t \r", blank[] = " \r";
+    assert_string_equal(base_text_trim(line), "a b");
+    assert_string_equal(base_text_trim(blank), "");
+}
+
 // A peer that gets half a character ends the session.
 CASE(a_text_is_cut_between_characters) {
     static const char* const letters[] = {"x", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x99\x82"};

@@ -32,6 +32,12 @@ bool base_text_copy_public(char* target, size_t target_bytes, const char* source
 /// (NULL: there are none), *value to what is after its first '=' (NULL: it has none).
 /// @return the key.
 char* base_text_cut_pair(char** rest, char** value);
+/// Is it a space, a tab, or the CR that ends a line of some editors?
+static inline bool base_text_is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+/// Cut the blanks off both ends, in place. @return where it begins.
+char* base_text_trim(char* text);
 /// Read a whole string as a number or a truth: no blanks, no rest, no overflow.
 /// @return false when it is none: *value is unchanged.
 BASE_MUST_USE bool base_text_parse_bool(const char* text, bool* value); ///< yes, true, on, 1...
