@@ -58,7 +58,6 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
         ecs_events_deliver(world, stage, batch);
         budget -= batch;
     }
-    world->counters.events_deferred += ecs_events_count(world->events);
     look(world, NULL);
 }
 

@@ -131,7 +131,6 @@ bool net_repl_state_acked(net_repl_state* repl, uint16_t seq) {
     if (state == NET_PACKET_ACKED) return true;
     if (state == NET_PACKET_LOST) repl->counters.packets_lost--;
     set_state(repl, back, NET_PACKET_ACKED);
-    repl->counters.packets_acked++;
     repl->round_ticks = net_repl_state_now(repl) - net_repl_packet_tick(repl, back);
     if (back <= WORD_BITS) repl->recent_acked |= UINT64_C(1) << (back - 1);
     if (net_fault_is_planted(NET_FAULT_STALE_ACK)) repl->recent_acked |= 1;

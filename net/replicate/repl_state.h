@@ -37,7 +37,7 @@ typedef struct net_repl_state_counters {
     uint64_t records_repeated; ///< of all records: again, because the packet with them was lost
     uint64_t rows_made,
         rows_shared; ///< rows encoded here, rows that another client had encoded
-    uint64_t packets_acked, packets_lost;
+    uint64_t packets_lost;
     uint64_t resyncs;      ///< rows sent absolutely because the client requested it
     uint64_t held_back;    ///< entity-ticks in which 63 unacknowledged packets carried it already
     uint64_t groups_split; ///< packets with a part of a group that no packet holds

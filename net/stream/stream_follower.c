@@ -312,7 +312,6 @@ static void take_answers(net_stream_follower* self, uint64_t now_us) {
     net_broker_answer answer;
     while (!self->has_failed && !self->has_message &&
            self->broker.take(self->broker.context, &answer)) {
-        self->info.answered_us = now_us;
         if (answer.code == NET_BROKER_REPORT)
             take_report(self, &answer);
         else if (self->ping_request > 0 && answer.request == self->ping_request)

@@ -68,7 +68,6 @@ static size_t open_outer(net_socket_entry* entry, const net_address* from, uint8
         size_t opened = guard->receive(guard->context, from, outer, size, inner, &address->host,
                                        &address->port);
         BASE_ASSERT(opened <= NET_DATAGRAM_BYTES_MAX);
-        if (opened == 0) entry->stats.guard_kept++;
         return opened;
     }
     *inner = outer;

@@ -86,8 +86,7 @@ typedef struct ecs_counters {
     uint64_t bad_transitions; ///< transitions of handles that are not allowed
     uint64_t stale_handles;   ///< commands and events for entities that no longer live
     uint64_t events_delivered;
-    uint64_t events_refused;  ///< queue full
-    uint64_t events_deferred; ///< left for the next flush by the budget
+    uint64_t events_refused; ///< queue full
     uint64_t commands_applied;
     uint64_t commands_refused;
     uint64_t rows_compared; ///< by tracking

@@ -102,7 +102,6 @@ uint64_t net_socket_wall_us(void);
 typedef struct net_socket_stats {
     uint64_t sent_bytes, recv_bytes, sent_datagrams, recv_datagrams;
     uint64_t sim_dropped, dropped_empty, dropped_oversized, socket_errors;
-    uint64_t guard_kept;             ///< datagrams from which the guard gave nothing to ENet
     uint64_t send_calls, recv_calls; ///< system calls
 } net_socket_stats;
 void net_socket_get_stats(int descriptor, net_socket_stats* stats);

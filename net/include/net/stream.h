@@ -326,9 +326,8 @@ typedef struct net_stream_follower_info {
     bool is_in_tick;        ///< after a begin without its end
     uint32_t open_records;  ///< that enter the tick after the newest end
     bool is_closed;
-    bool is_waiting;      ///< nothing came since its server said that it waits for the broker
-    bool is_passing;      ///< the stream began again, and what came before is not all there yet
-    uint64_t answered_us; ///< when the broker last answered; 0: never
+    bool is_waiting; ///< nothing came since its server said that it waits for the broker
+    bool is_passing; ///< the stream began again, and what came before is not all there yet
     /// How long nothing came, counted only while the broker answered: from 0 again when it did not,
     /// and not before NET_STREAM_ANSWER_MS after that. Where the connection was lost, twice the
     /// time without one is added (NET_STREAM_AGAIN_MS_MAX at most): its server may connect again as
