@@ -13,10 +13,6 @@ void ecs_list_init(ecs_list* list, ecs_element_type element) {
     *list = (ecs_list){{.type = ecs_element_list_of(element)}};
 }
 
-uint64_t ecs_list_version(const ecs_list* list) {
-    return body_of(list) ? body_of(list)->version : 0;
-}
-
 ecs_element_type ecs_list_element(const ecs_list* list) {
     return (ecs_element_type)(list->own.type - ECS_ELEMENT_LIST);
 }
@@ -83,10 +79,6 @@ static void* container_of(const ecs_element* child, ecs_element_type type) {
     return (void*)(uintptr_t)value_of(child, type);
 }
 
-uint64_t ecs_array_version(const ecs_array* array) {
-    return array->own.body ? array->own.body->version : 0;
-}
-
 uint32_t ecs_array_count(const ecs_array* array) {
     return array->own.body ? array->own.body->count : 0;
 }
@@ -146,10 +138,6 @@ void ecs_array_deinit(const base_allocator* allocator, ecs_array* array) {
     BASE_ASSERT(!array->own.body || !array->own.body->parent);
     ecs_container_body_destroy(allocator, array->own.body);
     array->own.body = NULL;
-}
-
-uint64_t ecs_object_version(const ecs_object* object) {
-    return object->own.body ? object->own.body->version : 0;
 }
 
 uint32_t ecs_object_count(const ecs_object* object) {

@@ -228,11 +228,6 @@ ecs_result ecs_string_set(const base_allocator* allocator, ecs_string* string, c
     return ECS_OK;
 }
 
-void ecs_string_clear(const base_allocator* allocator, ecs_string* string) {
-    ecs_result result = ecs_string_set(allocator, string, NULL, 0);
-    BASE_ASSERT(result == ECS_OK);
-}
-
 const char* ecs_string_text(const ecs_string* string) {
     return string->data ? string->data : "";
 }

@@ -21,11 +21,6 @@ void base_bitset_init(base_bitset* set, const base_allocator* allocator) {
     *set = (base_bitset){.allocator = allocator};
 }
 
-void base_bitset_deinit(base_bitset* set) {
-    BASE_ARRAY_RELEASE(set->allocator, set->words, set->word_count);
-    *set = (base_bitset){.allocator = set->allocator};
-}
-
 void base_bitset_reserve(base_bitset* set, uint32_t bit_count) {
     uint32_t needed = bit_count / WORD_BITS + (bit_count % WORD_BITS != 0);
     if (needed <= set->word_count) return;

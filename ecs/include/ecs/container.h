@@ -93,11 +93,6 @@ typedef struct ecs_element {
     } as;
 } ecs_element;
 
-/// The version: a number that changes with every change of the content; 0 for one never written.
-uint64_t ecs_list_version(const ecs_list* list);
-uint64_t ecs_array_version(const ecs_array* array);
-uint64_t ecs_object_version(const ecs_object* object);
-
 /// Make an empty list that is no component (the world makes those). Arrays and objects begin as
 /// {0}. `element` is ECS_ELEMENT_B to ECS_ELEMENT_EID (asserted).
 void ecs_list_init(ecs_list* list, ecs_element_type element);

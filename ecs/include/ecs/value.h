@@ -41,15 +41,14 @@ typedef struct ecs_string {
     uint32_t version; ///< rises with each change, so that tracking can skip the compare
 } ecs_string;
 
-/// Replace the text by a copy of `size` bytes. Used for components with ecs_world_allocator(world).
+/// Replace the text by a copy of `size` bytes, of none: give its memory back. Used for components
+/// with ecs_world_allocator(world).
 /// @return ECS_OK; ECS_ERR_TEXT (ecs_string_is_valid): the old text stays.
 BASE_MUST_USE ecs_result ecs_string_set(const base_allocator* allocator, ecs_string* string,
                                         const char* text, uint32_t size);
 /// May a value be this text? It has at most ECS_STRING_BYTES_MAX bytes, none of them a NUL: what
 /// all readers of snapshots and logs take.
 bool ecs_string_is_valid(const void* text, size_t size);
-/// Make it empty and give its memory back.
-void ecs_string_clear(const base_allocator* allocator, ecs_string* string);
 /// The text with its NUL, "" when empty; never NULL. Borrowed until the next change of the value.
 const char* ecs_string_text(const ecs_string* string);
 

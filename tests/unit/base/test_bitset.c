@@ -4,7 +4,8 @@
 #include "base/bitset.h"
 
 #define SET_CASE(name)                                                                             \
-    CASE_WITH(base_bitset, set, base_bitset_init(set, NULL), base_bitset_deinit(set), name)
+    CASE_WITH(base_bitset, set, base_bitset_init(set, NULL),                                       \
+              BASE_ARRAY_RELEASE(NULL, set->words, set->word_count), name)
 
 SET_CASE(members_are_found_in_order) {
     base_bitset_reserve(set, 200);

@@ -13,10 +13,8 @@ typedef struct base_bitset {
     uint32_t word_count;
 } base_bitset;
 
-/// Make an empty set without memory. The allocator (NULL: the heap) must outlive it.
+/// Make an empty set without memory. The allocator, of an owner, has its memory to the end.
 void base_bitset_init(base_bitset* set, const base_allocator* allocator);
-/// Give the memory back.
-void base_bitset_deinit(base_bitset* set);
 /// Make room for bits [0, bit_count); new bits are 0.
 void base_bitset_reserve(base_bitset* set, uint32_t bit_count);
 /// Remove all members, keep the memory.
