@@ -208,7 +208,7 @@ uint32_t library_field_read_whole(const shoal_shape* shape, int32_t field, const
     const uint32_t count = elements_of(found, value, values ? capacity : 0);
     for (uint32_t i = 0; i < count; i++) {
         const ecs_number one = number_at(found, value, i);
-        const bool is_real = found->kind == ECS_FIELD_F32 || found->kind == ECS_FIELD_F64;
+        const bool is_real = ecs_field_kind_is_real(found->kind);
         values[i] = is_real ? (int64_t)clamp(one.real, -WHOLE_MAX, WHOLE_MAX) : one.whole;
     }
     return count;

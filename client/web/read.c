@@ -231,7 +231,7 @@ int32_t web_read_send(web* self, uint32_t message) {
 WEB_EXPORT(read_number) double web_read_number(uint32_t kind, const void* at);
 double web_read_number(uint32_t kind, const void* at) {
     const ecs_number number = ecs_number_get((ecs_field_kind)kind, at);
-    if (kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64) return number.real;
+    if (ecs_field_kind_is_real((ecs_field_kind)kind)) return number.real;
     const bool is_signed = kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
     return is_signed ? (double)number.whole : (double)number.natural;
 }

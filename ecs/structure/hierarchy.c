@@ -86,7 +86,7 @@ static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
     ecs_links* links = &world->storage->links;
     ecs_link_reserve(world, index);
     const ecs_link* link = ecs_link_at(links, index);
-    ecs_entity parent = ecs_link_is_handle(world, value) ? value : ECS_ENTITY_NONE;
+    ecs_entity parent = ecs_handle_is_in_range(world, value) ? value : ECS_ENTITY_NONE;
     if (link->parent == parent) return;
     ecs_link_remove(links, index);
     if (parent != ECS_ENTITY_NONE) link_to(world, index, parent);
@@ -322,7 +322,7 @@ static void check_values(const ecs_world* world) {
                 continue;
             for (uint32_t row = 0; row < ecs_chunk_count(world->storage, chunk); row++) {
                 const ecs_link* link = ecs_link_at(links, ecs_entity_index(chunk->entities[row]));
-                bool is_handle = ecs_link_is_handle(world, values[row]);
+                bool is_handle = ecs_handle_is_in_range(world, values[row]);
                 BASE_ASSERT(link && link->parent == (is_handle ? values[row] : ECS_ENTITY_NONE));
             }
         }

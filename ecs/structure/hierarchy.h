@@ -33,12 +33,6 @@ void ecs_hierarchy_validate(const ecs_world* world);
 
 // Reading links as they are, without catching up.
 
-/// Could a value name an entity of this world?
-static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) {
-    uint32_t index = ecs_entity_index(value);
-    return index >= 1 && ecs_entity_generation(value) >= 1 &&
-           index <= world->limits.replicated_index_max + world->limits.local_entities_max;
-}
 /// From a child's index on along its siblings: the first whose parent is this handle.
 static inline ecs_entity ecs_link_skip(const ecs_world* world, uint32_t at, ecs_entity parent) {
     while (at != 0) {
@@ -67,5 +61,5 @@ static inline ecs_entity ecs_link_parent_of(const ecs_world* world, ecs_entity e
         return link ? link->parent : ECS_ENTITY_NONE;
     }
     const ecs_entity* value = ecs_loading_find(world, entity, world->storage->links.component);
-    return !value || !ecs_link_is_handle(world, *value) ? ECS_ENTITY_NONE : *value;
+    return !value || !ecs_handle_is_in_range(world, *value) ? ECS_ENTITY_NONE : *value;
 }

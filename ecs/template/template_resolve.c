@@ -206,8 +206,7 @@ static void template_check_replicated(ecs_template_set* set, const ecs_draft* dr
 
 static bool is_all_real(const ecs_type* type) {
     for (uint32_t i = 0; i < type->field_count; i++)
-        if (type->fields[i].kind != ECS_FIELD_F32 && type->fields[i].kind != ECS_FIELD_F64)
-            return false;
+        if (!ecs_field_kind_is_real(type->fields[i].kind)) return false;
     return type->field_count > 0;
 }
 

@@ -22,10 +22,6 @@ static const char* const kind_words[ECS_FIELD_KIND_COUNT] = {
     [ECS_FIELD_F32] = "r",   [ECS_FIELD_F64] = "r",   [ECS_FIELD_ENTITY] = "eid",
 };
 
-static bool is_real(ecs_field_kind kind) {
-    return kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64;
-}
-
 static bool is_int(ecs_field_kind kind) {
     return kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I32;
 }
@@ -242,9 +238,9 @@ static bool spelling_fits(const ecs_field* field, ecs_type_id spelling) {
     if (spelling == ECS_TYPE_NONE || spelling > ECS_BUILTIN_TAG) return false;
     const ecs_type* type = ecs_scalar_type(spelling);
     if (type->field_count == 0) return false;
-    const ecs_field_kind kind = is_int(field->kind)    ? ECS_FIELD_I32
-                                : is_real(field->kind) ? ECS_FIELD_F32
-                                                       : field->kind;
+    const ecs_field_kind kind = is_int(field->kind)                   ? ECS_FIELD_I32
+                                : ecs_field_kind_is_real(field->kind) ? ECS_FIELD_F32
+                                                                      : field->kind;
     const uint32_t count = type->field_count * type->fields[0].count;
     return kind == type->fields[0].kind && (count == 1 || count == field->count);
 }
@@ -253,10 +249,10 @@ bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling, const cha
                          void* value, char* message) {
     BASE_ASSERT(field && text && value && message);
     if (!spelling_fits(field, spelling)) {
-        const bool has_vectors = is_real(field->kind) || is_int(field->kind);
+        const bool has_vectors = ecs_field_kind_is_real(field->kind) || is_int(field->kind);
         if (has_vectors && field->count >= 2 && field->count <= 4)
             (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "it is written as %s%u",
-                                   is_real(field->kind) ? "p" : "ip", field->count);
+                                   ecs_field_kind_is_real(field->kind) ? "p" : "ip", field->count);
         else
             (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "it is written as %s",
                                    kind_words[field->kind]);
@@ -332,7 +328,7 @@ bool ecs_quant_draft_finish(const ecs_quant_draft* draft, const ecs_type* type, 
     bool has_int = false;
     for (uint32_t i = 0; i < type->field_count; i++) {
         ecs_field_kind kind = type->fields[i].kind;
-        if (is_real(kind))
+        if (ecs_field_kind_is_real(kind))
             has_real = true;
         else if (kind != ECS_FIELD_BOOL && kind != ECS_FIELD_ENTITY)
             has_int = true;

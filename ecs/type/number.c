@@ -11,10 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_real(ecs_field_kind kind) {
-    return kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64;
-}
-
 static bool is_whole(ecs_field_kind kind) {
     return kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
 }
@@ -39,7 +35,7 @@ ecs_number ecs_number_get(ecs_field_kind kind, const void* memory) {
 }
 
 long double ecs_number_value(const ecs_number* number) {
-    if (is_real(number->kind)) return (long double)number->real;
+    if (ecs_field_kind_is_real(number->kind)) return (long double)number->real;
     return is_whole(number->kind) ? (long double)number->whole : (long double)number->natural;
 }
 
@@ -59,7 +55,7 @@ static bool put_whole(const ecs_number* number, ecs_field_kind kind, void* memor
     const uint32_t bytes = ecs_field_kind_bytes(kind), bits = 8 * bytes - is_whole(kind);
     bool is_negative = false, is_clamped = false;
     uint64_t size = number->natural, most = UINT64_MAX >> (64 - bits);
-    if (is_real(number->kind)) {
+    if (ecs_field_kind_is_real(number->kind)) {
         const double real = fabs(number->real);
         is_negative = number->real < 0;
         is_clamped = !(real < 18446744073709551616.0); // 2^64
@@ -79,7 +75,7 @@ static bool put_whole(const ecs_number* number, ecs_field_kind kind, void* memor
 }
 
 bool ecs_number_put(ecs_field_kind kind, void* memory, const ecs_number* number) {
-    if (is_real(kind))
+    if (ecs_field_kind_is_real(kind))
         return put_real((double)ecs_number_value(number), kind == ECS_FIELD_F32, memory);
     if (kind != ECS_FIELD_BOOL) return put_whole(number, kind, memory);
     const bool truth = ecs_number_value(number) != 0;
@@ -89,7 +85,8 @@ bool ecs_number_put(ecs_field_kind kind, void* memory, const ecs_number* number)
 
 bool ecs_number_equal(const ecs_number* a, const ecs_number* b) {
     if (a->kind != b->kind) return false;
-    return a->natural == b->natural || (is_real(a->kind) && isnan(a->real) && isnan(b->real));
+    return a->natural == b->natural ||
+           (ecs_field_kind_is_real(a->kind) && isnan(a->real) && isnan(b->real));
 }
 
 static void format_real(double value, bool is_single, char* text, size_t text_bytes) {
@@ -103,7 +100,7 @@ static void format_real(double value, bool is_single, char* text, size_t text_by
 
 void ecs_number_text(const ecs_number* number, char* text, size_t text_bytes) {
     const ecs_entity entity = (ecs_entity)number->natural;
-    if (is_real(number->kind))
+    if (ecs_field_kind_is_real(number->kind))
         format_real(number->real, number->kind == ECS_FIELD_F32, text, text_bytes);
     else if (is_whole(number->kind))
         (void)base_text_format(text, text_bytes, "%" PRId64, number->whole);

@@ -150,7 +150,7 @@ bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind) {
     uint32_t bits = 8 * ecs_field_kind_bytes(kind);
     if (quant->bits > 32 || quant->bits > bits) return false;
     if (!isfinite(quant->min) || !isfinite(quant->step) || !(quant->step > 0)) return false;
-    if (kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64) {
+    if (ecs_field_kind_is_real(kind)) {
         double top = quant->min + quant->step * (double)((UINT64_C(1) << quant->bits) - 1);
         double limit = kind == ECS_FIELD_F32 ? 3.402823466e38 : 1.7976931348623157e308;
         return quant->min >= -limit && top <= limit;

@@ -182,9 +182,7 @@ static bool field_equal(const ecs_field* field, const uint8_t* a, const uint8_t*
     uint32_t bytes = ecs_field_kind_table[field->kind];
     size_t size = (size_t)field->count * bytes;
     if (memcmp(a + field->offset, b + field->offset, size) == 0) return true;
-    if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64 &&
-        field->kind != ECS_FIELD_BOOL)
-        return false;
+    if (!ecs_field_kind_is_real(field->kind) && field->kind != ECS_FIELD_BOOL) return false;
     for (uint32_t i = 0; i < field->count; i++) {
         uint8_t left[8];
         uint8_t right[8];

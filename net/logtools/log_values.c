@@ -65,15 +65,11 @@ static bool is_place(const char* name, uint32_t count) {
     return count >= 2 && count <= 3 && (is(name, "pos") || is(name, "position"));
 }
 
-static bool is_real(const net_log_field* field) {
-    return field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
-}
-
 // Of a component that is nothing else. @return how many; 0: it has others.
 static uint32_t count_reals(const net_log_component* component, bool* has_angle) {
     *has_angle = false;
     for (uint32_t i = 0; i < component->field_count; i++) {
-        if (!is_real(&component->fields[i])) return 0;
+        if (!ecs_field_kind_is_real(component->fields[i].kind)) return 0;
         *has_angle = *has_angle || component->fields[i].is_angle;
     }
     return component->value_count;
@@ -84,7 +80,7 @@ static bool find_named_place(const net_log_component* component, net_log_numbers
     bool has_angle;
     for (uint32_t i = 0, first = 0; i < component->field_count; i++) {
         const net_log_field* field = &component->fields[i];
-        if (is_real(field) && is_place(field->name, field->count)) {
+        if (ecs_field_kind_is_real(field->kind) && is_place(field->name, field->count)) {
             *part = (net_log_numbers){i, first, field->count};
             return true;
         }

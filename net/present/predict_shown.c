@@ -67,7 +67,7 @@ static void read_floats(const ecs_type* type, const void* memory, double* values
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         const uint8_t* at = (const uint8_t*)memory + field->offset;
-        if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64) continue;
+        if (!ecs_field_kind_is_real(field->kind)) continue;
         for (uint32_t k = 0; k < field->count; k++, at += ecs_field_kind_bytes(field->kind))
             *values++ = ecs_number_get(field->kind, at).real;
     }
@@ -77,7 +77,7 @@ static void write_floats(const ecs_type* type, const double* values, void* memor
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         uint8_t* at = (uint8_t*)memory + field->offset;
-        if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64) continue;
+        if (!ecs_field_kind_is_real(field->kind)) continue;
         for (uint32_t k = 0; k < field->count; k++, at += ecs_field_kind_bytes(field->kind)) {
             const ecs_number value = {.kind = ECS_FIELD_F64, .real = *values++};
             (void)ecs_number_put(field->kind, at, &value);
@@ -89,7 +89,7 @@ static uint64_t find_angles(const ecs_type* type, const ecs_quant* quant) {
     uint64_t angles = 0;
     for (uint32_t i = 0, number = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
-        if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64) continue;
+        if (!ecs_field_kind_is_real(field->kind)) continue;
         bool is_angle = ecs_quant_is_angle(quant->bits ? quant : &field->quant);
         for (uint32_t k = 0; k < field->count; k++, number++)
             if (is_angle && number < 64) angles |= UINT64_C(1) << number;
@@ -128,8 +128,7 @@ static void add_entity(const net_predict_shown* shown, net_shown_tick* tick, con
         const ecs_type* type = type_of(world, part->component);
         uint32_t floats = 0;
         for (uint32_t k = 0; k < type->field_count; k++)
-            if (type->fields[k].kind == ECS_FIELD_F32 || type->fields[k].kind == ECS_FIELD_F64)
-                floats += type->fields[k].count;
+            if (ecs_field_kind_is_real(type->fields[k].kind)) floats += type->fields[k].count;
         const void* memory = ecs_find(world, entity, part->component);
         if (floats == 0 || !memory) continue;
         reserve(shown, tick, tick->item_count + 1, tick->value_count + floats);

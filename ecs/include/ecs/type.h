@@ -68,6 +68,9 @@ typedef struct ecs_field {
 uint32_t ecs_field_kind_bytes(ecs_field_kind kind);
 /// "f32", "entity"... Static text.
 const char* ecs_field_kind_name(ecs_field_kind kind);
+static inline bool ecs_field_kind_is_real(ecs_field_kind kind) {
+    return kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64;
+}
 
 /// One element of a field, in the widest type of its family.
 typedef struct ecs_number {
