@@ -406,18 +406,23 @@ bool server_rooms_ended(server_rooms* self, server_room* room, bool is_orderly, 
     return false;
 }
 
-// The oldest one when there are too many.
+// The oldest ones when there are too many: a host finds all that were ever in its folder.
 static void forget_over(server_rooms* self) {
-    uint32_t over = 0, oldest = 0;
-    for (uint32_t i = self->count; i > 0; i--)
-        if (self->rooms[i - 1]->state == SERVER_ROOM_OVER) over++, oldest = i - 1;
-    if (over <= SERVER_ROOMS_OVER_MAX || self->rooms[oldest]->pid != 0) return;
-    BASE_ARRAY_RELEASE(&self->owner.allocator, self->rooms[oldest]->seats,
-                       self->rooms[oldest]->seat_capacity);
-    base_release(&self->owner.allocator, self->rooms[oldest], sizeof *self->rooms[oldest]);
-    self->count--;
-    memmove(&self->rooms[oldest], &self->rooms[oldest + 1],
-            (self->count - oldest) * sizeof *self->rooms);
+    const uint32_t count = self->count;
+    uint32_t over = 0;
+    for (uint32_t i = 0; i < count; i++)
+        over += self->rooms[i]->state == SERVER_ROOM_OVER;
+    self->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        server_room* room = self->rooms[i];
+        self->rooms[self->count++] = room;
+        if (room->state != SERVER_ROOM_OVER || room->pid != 0 || over <= SERVER_ROOMS_OVER_MAX)
+            continue;
+        BASE_ARRAY_RELEASE(&self->owner.allocator, room->seats, room->seat_capacity);
+        base_release(&self->owner.allocator, room, sizeof *room);
+        self->count--;
+        over--;
+    }
 }
 
 void server_rooms_pass(server_rooms* self, uint64_t now_us) {

@@ -467,9 +467,11 @@ CASE(matches_that_are_over_are_forgotten_late) {
     for (uint32_t i = 0; i < SERVER_ROOMS_OVER_MAX + 10; i++) {
         (void)seat_of(&it, (server_join){0});
         (void)server_rooms_ended(it.rooms, it.room, true, "it ended", it.now_us);
-        server_rooms_pass(it.rooms, it.now_us);
     }
+    const server_room* eleventh = it.rooms->rooms[10];
+    server_rooms_pass(it.rooms, it.now_us);
     assert_int_equal(it.rooms->count, SERVER_ROOMS_OVER_MAX);
+    assert_ptr_equal(it.rooms->rooms[0], eleventh);
     server_rooms_destroy(it.rooms);
 }
 
