@@ -63,12 +63,16 @@ const char* server_room_path(const server_room* room, const char* file, server_p
     return path;
 }
 
+// @return false, with errno.
 static bool write_file(const server_room* room, const char* name, const char* text) {
     server_path_text path;
     const int file = base_file_overwrite(server_room_path(room, name, path));
-    const bool is_written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
-    if (file >= 0) close(file);
-    return is_written;
+    if (file < 0) return false;
+    // After a short write the next one says why.
+    for (ssize_t size; *text && (size = write(file, text, strlen(text))) > 0;)
+        text += size;
+    close(file);
+    return !*text;
 }
 
 // Read its last bytes, at most text_bytes - 1. @return their number.
@@ -323,11 +327,10 @@ static void start_match(server_room* room, uint64_t now_us) {
     char text[8192], *words[ARGUMENTS_MAX + 1];
     server_path_text path;
     stream_text stream;
-    errno = E2BIG;
     pid_t pid = -1;
     (void)server_room_path(room, "", path);
-    if (make_command(room, text, sizeof text, words, stream) &&
-        (mkdir(path, 0700) == 0 || errno == EEXIST) && make_secrets(room))
+    const bool has_command = make_command(room, text, sizeof text, words, stream);
+    if (has_command && (mkdir(path, 0700) == 0 || errno == EEXIST) && make_secrets(room))
         pid = fork();
     if (pid == 0) become_match(room, words, stream);
     host->starts++;
@@ -337,8 +340,14 @@ static void start_match(server_room* room, uint64_t now_us) {
         server_room_save(room);
         return;
     }
-    base_report(&host->reporter, path, 0, "the match cannot be started: %s",
-                base_error_text(errno));
+    if (has_command)
+        base_report(&host->reporter, path, 0, "the match cannot be started: %s",
+                    base_error_text(errno));
+    else
+        base_report(&host->reporter, path, 0,
+                    "the match cannot be started: shorten options of game %s in host.conf: with "
+                    "those of the host they have more than %u words",
+                    room->game.name, ARGUMENTS_MAX);
     (void)server_rooms_ended(host->rooms, room, false, "its process cannot be started", now_us);
 }
 

@@ -6,9 +6,13 @@
 
 #include "test.h"
 
+#include "base/file.h"
+
 #include <arpa/inet.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -290,6 +294,51 @@ DOOR_CASE(a_standby_of_a_match_with_very_many_seats_holds_all_of_them) {
     host_close(other);
     host_close(host);
     server_rooms_destroy(rooms);
+}
+
+// ---- a match's folder and command
+
+DOOR_CASE(a_write_that_is_cut_says_why) {
+    char folder[] = "/tmp/rooms-XXXXXX", path[128];
+    base_report_first said = {0};
+    struct rlimit before, limit;
+    assert_non_null(mkdtemp(folder));
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof path, "%s/matches%s", folder,
+                       i == 0 ? "" : "/0123456789abcdef");
+        assert_ok(mkdir(path, 0700));
+    }
+    server_host* host = fleet_open(self, folder);
+    host->reporter = base_reporter_first(&said);
+    server_room* room = room_open(host, 3);
+    server_room_add_seat(self->rooms, room);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_ok(getrlimit(RLIMIT_FSIZE, &before));
+    limit = before;
+    limit.rlim_cur = 20;
+    assert_ok(setrlimit(RLIMIT_FSIZE, &limit));
+    errno = 0;
+    server_room_save(room);
+    assert_ok(setrlimit(RLIMIT_FSIZE, &before));
+    assert_int_equal(said.count, 1);
+    assert_non_null(strstr(said.text, base_error_text(EFBIG)));
+    host_close(host);
+    (void)snprintf(path, sizeof path, "rm -r %s", folder);
+    assert_ok(system(path));
+}
+
+DOOR_CASE(a_match_with_too_many_words_of_options_says_what_to_shorten) {
+    server_host* host = fleet_open(self, "/nonexistent");
+    base_report_first said = {0};
+    host->reporter = base_reporter_first(&said);
+    server_room_game* game = &self->rooms->games[0];
+    for (uint32_t i = 0; i < 90; i++)
+        memcpy(game->options + 2 * i, "x ", 3);
+    server_room* room = server_rooms_add(self->rooms, game, NULL);
+    (void)server_host_tend(host, 1);
+    assert_int_equal(room->state, SERVER_ROOM_OVER);
+    assert_non_null(strstr(said.text, "shorten options of game pong in host.conf"));
+    host_close(host);
 }
 
 // ---- to a match
