@@ -115,8 +115,9 @@ typedef struct server_room {
     char stream[SERVER_ROOM_ID_BYTES];    ///< identity of its stream; "": it has none
     char standby[NET_ADDRESS_TEXT_BYTES]; ///< that its players know; "": none
     uint64_t standby_host;                ///< that has it; 0: not known
-    uint64_t question, ask_us;            ///< that is out, 0: none; when the next one is due
-    bool has_news;                        ///< its seats are others than the standby's host knows
+    uint64_t question;                    ///< that is out; 0: none
+    uint64_t ask_us;  ///< when the next one is due; of a standby: when the newest one came
+    bool has_news;    ///< its seats are others than the standby's host knows
     uint64_t hold_us; ///< it is not resumed before: its standby may have the match
 } server_room;
 

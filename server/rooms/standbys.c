@@ -34,7 +34,8 @@
 #define AGAIN_US (5000 * MS) // else
 #define CLAIM_US (700 * MS)  // a standby claims after 300 ms, and tells its host
 #define HOLD_US (3000 * MS)
-#define SEATS_BYTES_MAX 200000u // below what a broker takes
+#define UNASKED_US (600000 * MS) // a standby ends that no host asked for
+#define SEATS_BYTES_MAX 200000u  // below what a broker takes
 
 // ---- the host of the match
 
@@ -91,9 +92,16 @@ static void ask_for_match(server_host* host, server_room* room, uint64_t now_us)
 
 void server_standbys_pass(server_host* host, uint64_t now_us) {
     if (host->conf.standbys == 0 || !host->is_in_fleet || now_us < host->standbys_us) return;
+    const bool was_away = now_us - host->standbys_us >= AGAIN_US; // no host could ask
     host->standbys_us = now_us + PASS_US;
     for (uint32_t i = 0; i < host->rooms->count; i++) {
         server_room* room = host->rooms->rooms[i];
+        if (room->is_elsewhere && was_away) room->ask_us = now_us;
+        if (room->is_elsewhere && room->state == SERVER_ROOM_RUNNING &&
+            now_us >= room->ask_us + UNASKED_US) {
+            room->state = SERVER_ROOM_LEAVING;
+            (void)base_text_copy(room->why, sizeof room->why, "no host asks for this standby");
+        }
         const bool is_due = now_us >= room->ask_us || (room->has_news && room->question == 0);
         if (room->is_elsewhere || !is_due) continue;
         if (room->state == SERVER_ROOM_PLANNED && now_us < room->hold_us)
@@ -184,6 +192,7 @@ bool server_standbys_asked(server_host* host, const char* text, size_t text_byte
     }
     if (room) {
         room->host = host;
+        room->ask_us = now_us;
         room->key = key;
         (void)base_text_copy(room->stream, sizeof room->stream, stream);
         room->seat_count = room->value_count = 0;

@@ -147,6 +147,20 @@ static void fleet_answer(server_host* host, const char* text) {
     assert_true(server_standbys_answered(host, &answer));
 }
 
+// With the folder of the match below.
+static void folder_open(char* folder) {
+    char command[128];
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(command, sizeof command, "mkdir -p %s/matches/0123456789abcdef", folder);
+    assert_ok(system(command));
+}
+
+static void folder_close(const char* folder) {
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_ok(system(command));
+}
+
 // A room that has players, and a process that has its id.
 static server_room* room_open(server_host* host, uint32_t seats) {
     server_room_game* game = &host->rooms->games[0];
@@ -195,12 +209,7 @@ static void tell_player(const char* path, const char* id) {
 // Else a third one would get one, too.
 DOOR_CASE(the_next_host_asks_the_host_that_has_the_standby) {
     char folder[] = "/tmp/rooms-XXXXXX", path[128], subject[SERVER_PEER_SUBJECT_BYTES];
-    assert_non_null(mkdtemp(folder));
-    for (uint32_t i = 0; i < 2; i++) {
-        (void)snprintf(path, sizeof path, "%s/matches%s", folder,
-                       i == 0 ? "" : "/0123456789abcdef");
-        assert_ok(mkdir(path, 0700));
-    }
+    folder_open(folder);
     server_host* host = fleet_open(self, folder);
     server_room* room = room_open(host, 3);
     room->pid = (uint64_t)fork();
@@ -243,8 +252,7 @@ DOOR_CASE(the_next_host_asks_the_host_that_has_the_standby) {
     assert_true(room->had_players && room->state == SERVER_ROOM_PLANNED);
     host_close(host);
     server_rooms_destroy(rooms);
-    (void)snprintf(path, sizeof path, "rm -r %s", folder);
-    assert_ok(system(path));
+    folder_close(folder);
 }
 
 // The next question goes to it. A match that both have is at another host all the same.
@@ -296,26 +304,36 @@ DOOR_CASE(a_standby_of_a_match_with_very_many_seats_holds_all_of_them) {
     server_rooms_destroy(rooms);
 }
 
+// A host that died asks no more, and the one that asks next may have chosen another standby.
+DOOR_CASE(a_standby_that_no_host_asks_for_ends) {
+    server_host* host = fleet_open(self, "/nonexistent");
+    server_room* room = room_open(host, 3);
+    room->is_elsewhere = true;
+    room->ask_us = 1; // in this turn of the loop, after its begin
+    for (uint64_t now_us = 0; now_us < 900000000; now_us += 1000000) {
+        assert_int_equal(room->state, SERVER_ROOM_RUNNING);
+        // Away from the fleet no host could ask.
+        server_standbys_pass(host, now_us < 300000000 ? now_us : now_us + 3600000000);
+    }
+    server_standbys_pass(host, 4500000000);
+    assert_int_equal(room->state, SERVER_ROOM_LEAVING);
+    host_close(host);
+}
+
 // ---- a match's folder and command
 
 DOOR_CASE(a_write_that_is_cut_says_why) {
-    char folder[] = "/tmp/rooms-XXXXXX", path[128];
+    char folder[] = "/tmp/rooms-XXXXXX";
     base_report_first said = {0};
     struct rlimit before, limit;
-    assert_non_null(mkdtemp(folder));
-    for (uint32_t i = 0; i < 2; i++) {
-        (void)snprintf(path, sizeof path, "%s/matches%s", folder,
-                       i == 0 ? "" : "/0123456789abcdef");
-        assert_ok(mkdir(path, 0700));
-    }
+    folder_open(folder);
     server_host* host = fleet_open(self, folder);
     host->reporter = base_reporter_first(&said);
     server_room* room = room_open(host, 3);
     server_room_add_seat(self->rooms, room);
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_ok(getrlimit(RLIMIT_FSIZE, &before));
-    limit = before;
-    limit.rlim_cur = 20;
+    limit = (struct rlimit){20, before.rlim_max};
     assert_ok(setrlimit(RLIMIT_FSIZE, &limit));
     errno = 0;
     server_room_save(room);
@@ -323,8 +341,7 @@ DOOR_CASE(a_write_that_is_cut_says_why) {
     assert_int_equal(said.count, 1);
     assert_non_null(strstr(said.text, base_error_text(EFBIG)));
     host_close(host);
-    (void)snprintf(path, sizeof path, "rm -r %s", folder);
-    assert_ok(system(path));
+    folder_close(folder);
 }
 
 DOOR_CASE(a_match_with_too_many_words_of_options_says_what_to_shorten) {
