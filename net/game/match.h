@@ -140,8 +140,6 @@ void net_match_copy_told(net_match* match, const net_match* from);
 const char* net_match_find_name(void* match, uint32_t client); ///< player_name of a module
 /// What a module gets when its match begins, or its settings changed.
 net_game_start net_match_start(net_match* match);
-/// Its settings changed: the module takes them.
-void net_match_tell_settings(net_match* match);
 #define NET_MATCH_SAVE_SETTINGS (UINT32_C(1) << 31) ///< in the save's number of players
 #define NET_MATCH_SAVE_STATE (UINT32_C(1) << 30)    ///< the same: it has the module's own state
 void net_match_save_settings(const net_match* match, base_bytes* bytes);

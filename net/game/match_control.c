@@ -35,6 +35,15 @@ static bool take_text(const control* self, uint32_t index, char* target, size_t 
     return true;
 }
 
+// Its settings changed: the module takes them.
+static void tell_settings(net_match* match) {
+    const net_game_start start = net_match_start(match);
+    ecs_running_call("settings_changed");
+    if (match->game->settings_changed)
+        match->game->settings_changed(match->world, match->context, &start);
+    ecs_running_call(NULL);
+}
+
 static net_result change_setting(const control* self) {
     net_match* match = self->match;
     char text[256];
@@ -48,7 +57,7 @@ static net_result change_setting(const control* self) {
     if (self->is_trial) return NET_OK;
     memcpy(match->config.settings, config.settings, sizeof config.settings);
     match->has_other_settings = true;
-    net_match_tell_settings(match);
+    tell_settings(match);
     return NET_OK;
 }
 
@@ -206,14 +215,6 @@ net_game_start net_match_start(net_match* match) {
     };
 }
 
-void net_match_tell_settings(net_match* match) {
-    const net_game_start start = net_match_start(match);
-    ecs_running_call("settings_changed");
-    if (match->game->settings_changed)
-        match->game->settings_changed(match->world, match->context, &start);
-    ecs_running_call(NULL);
-}
-
 void net_match_save_settings(const net_match* match, base_bytes* bytes) {
     if (!match->has_other_settings) return;
     base_bytes_write_u32(bytes, match->game->setting_count);
@@ -247,6 +248,6 @@ bool net_match_restore_settings(net_match* match, bool has_settings, base_reader
     match->has_other_settings = has_settings;
     if (is_same) return true;
     memcpy(match->config.settings, settings, size);
-    net_match_tell_settings(match);
+    tell_settings(match);
     return true;
 }

@@ -31,10 +31,18 @@ static net_solo_epoch read_epoch(uint16_t seq, proto_bit_reader* snapshot) {
     return epoch;
 }
 
+// Are the samples of all of its packets kept?
+static bool epoch_has_all(const net_solo_packets* packets, const net_solo_epoch* epoch) {
+    for (uint32_t i = 0; i < epoch->count; i++)
+        if (epoch->trained >> i & 1 && !net_solo_find(packets, (uint16_t)(epoch->newest - i)))
+            return false;
+    return true;
+}
+
 static net_solo_result begin_epoch(net_solo_receiver* receiver, const net_solo_epoch* next) {
     int16_t after = (int16_t)(uint16_t)(next->newest - receiver->present.newest);
     if (receiver->epoch > 0 && after < (int32_t)next->count) return NET_SOLO_MALFORMED;
-    if (!net_solo_has_all(&receiver->packets, next)) return NET_SOLO_MISSING;
+    if (!epoch_has_all(&receiver->packets, next)) return NET_SOLO_MISSING;
     proto_solo_model* model = &receiver->models[1 - receiver->present_at];
     *model = receiver->models[receiver->present_at];
     net_solo_train(&receiver->packets, next, model);
@@ -112,13 +120,6 @@ const net_solo_packet* net_solo_find(const net_solo_packets* packets, uint16_t s
     // The room of the next packet is not kept.
     bool is_kept = packets->next + NET_SOLO_SAMPLES_MAX <= packet->first + packets->room;
     return packet->is_known && packet->seq == seq && is_kept ? packet : NULL;
-}
-
-bool net_solo_has_all(const net_solo_packets* packets, const net_solo_epoch* epoch) {
-    for (uint32_t i = 0; i < epoch->count; i++)
-        if (epoch->trained >> i & 1 && !net_solo_find(packets, (uint16_t)(epoch->newest - i)))
-            return false;
-    return true;
 }
 
 void net_solo_train(const net_solo_packets* packets, const net_solo_epoch* epoch,

@@ -52,8 +52,6 @@ typedef struct net_solo_epoch {
 void net_solo_keep(net_solo_packets* packets, uint16_t seq, uint32_t epoch, uint32_t count);
 /// A packet whose samples are kept, or NULL.
 const net_solo_packet* net_solo_find(const net_solo_packets* packets, uint16_t seq);
-/// Are the samples of all packets of an epoch kept?
-bool net_solo_has_all(const net_solo_packets* packets, const net_solo_epoch* epoch);
 /// Train with the packets of an epoch, which are all kept, the oldest first.
 void net_solo_train(const net_solo_packets* packets, const net_solo_epoch* epoch,
                     proto_solo_model* model);

@@ -126,7 +126,7 @@ uint64_t server_errands_ask(server_host* host, const char* subject, const void* 
     return self->number;
 }
 
-void server_errands_answer(server_host* host, const char* reply, const void* text, size_t size) {
+static void send_answer(server_host* host, const char* reply, const void* text, size_t size) {
     host->broker->answer(host->errands->peers, reply, text, size);
 }
 
@@ -204,7 +204,7 @@ void server_errands_answer_join(server_host* host, const char* reply, int status
     base_bytes_init(&text, NULL);
     base_json_put(&text, "%d %" PRIu32 "\n", status, server_rooms_seats(host->rooms));
     base_bytes_write(&text, bytes, size);
-    server_errands_answer(host, reply, text.data, text.size);
+    send_answer(host, reply, text.data, text.size);
     base_bytes_deinit(&text);
 }
 
@@ -262,7 +262,7 @@ static void answer_question(server_host* host, const server_peer_message* messag
     if (is_find) { // whether a match that fits is here
         (void)base_text_format(answer, sizeof answer, "%" PRIx64 "\n", host->name);
         if (json && server_rooms_look(host->rooms, &join))
-            server_errands_answer(host, message->reply, answer, strlen(answer));
+            send_answer(host, message->reply, answer, strlen(answer));
     } else if (!json || host->is_ending || !message->reply[0] ||
                (reach == SERVER_REACH_ANY && server_rooms_seats(host->rooms) > seats)) {
         server_errands_answer_join(host, message->reply, 421, "", 0);
@@ -281,7 +281,7 @@ static void answer_list(server_host* host, const char* reply) {
             server_forms_put_room(json, host->rooms->rooms[i], false, host->page);
         if (json->size < PIECE && i + 1 < host->rooms->count) continue;
         base_json_write(json, "]");
-        server_errands_answer(host, reply, json->data, json->size);
+        send_answer(host, reply, json->data, json->size);
         base_bytes_clear(json);
         base_json_write(json, "[");
     }
@@ -301,7 +301,7 @@ static void handle_message(server_host* host, const server_peer_message* message
         learn_seats(self, message);
     else if (strncmp(word, ".standby.", 9) == 0) {
         if (server_standbys_asked(host, message->text, message->size))
-            server_errands_answer(host, message->reply, host->text.data, host->text.size);
+            send_answer(host, message->reply, host->text.data, host->text.size);
     } else if (strcmp(word, ".list") == 0)
         answer_list(host, message->reply);
     else

@@ -42,8 +42,6 @@ void server_errands_seated(struct server_host* host, const server_join* join);
 /// Ask the hosts that listen to the subject. @return the number of the answers.
 uint64_t server_errands_ask(struct server_host* host, const char* subject, const void* text,
                             size_t size);
-void server_errands_answer(struct server_host* host, const char* reply, const void* text,
-                           size_t size);
 /// The answer to a join: its status and how many seats this host has taken come first.
 void server_errands_answer_join(struct server_host* host, const char* reply, int status,
                                 const void* bytes, size_t size);
