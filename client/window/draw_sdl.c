@@ -29,7 +29,6 @@ typedef struct place {
 
 typedef struct canvas {
     client_draw* draw;
-    client_canvas id;
     place own, at; ///< without a camera, and now
     place pointer; ///< by the first camera
     bool has_camera;
@@ -103,10 +102,8 @@ void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, floa
         view_height = CLIENT_SCREEN_HEIGHT;
     }
     draw->canvases[CLIENT_CANVAS_VIEW] = (canvas){.width = view_width, .height = view_height};
-    for (uint32_t i = 0; i < CLIENT_CANVAS_COUNT; i++) {
+    for (uint32_t i = 0; i < CLIENT_CANVAS_COUNT; i++)
         draw->canvases[i].draw = draw;
-        draw->canvases[i].id = (client_canvas)i;
-    }
     set_place(&draw->canvases[CLIENT_CANVAS_SCREEN], (place){0.0f, 0.0f, screen});
     client_draw_place_view(draw, (client_area){0.0f, 0.0f, 1.0f, 1.0f});
 }

@@ -413,7 +413,6 @@ static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
         if (!input) break;
         run_input(predict, input);
     }
-    predict->counters.replayed_ticks += predict->tick - tick;
     return true;
 }
 

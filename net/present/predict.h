@@ -27,7 +27,7 @@ typedef struct net_predict net_predict;
 
 typedef struct net_predict_counters {
     uint64_t compared; ///< rows of predicted entities with the server's of the same input
-    uint64_t rollbacks, corrections, corrections_seen, replayed_ticks;
+    uint64_t rollbacks, corrections, corrections_seen;
     double correction_max;
 } net_predict_counters;
 

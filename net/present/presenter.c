@@ -253,5 +253,4 @@ void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter
     meter->corrections = predict->corrections;
     meter->corrections_seen = predict->corrections_seen;
     meter->correction_max = predict->correction_max;
-    meter->replayed_ticks = predict->replayed_ticks;
 }

@@ -93,7 +93,6 @@ typedef struct net_presenter_meter {
     uint64_t corrections;      ///< of these, because an own row differed by more than a quantum
     uint64_t corrections_seen; ///< of these, by more than one world unit
     double correction_max;     ///< the largest so far, world units
-    uint64_t replayed_ticks;
 } net_presenter_meter;
 /// Read the counters and measures.
 void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter* meter);
