@@ -54,12 +54,9 @@ static bool is_finite(double value) {
     return value - value == 0;
 }
 
-static double magnitude(double value) {
-    return value < 0 ? -value : value;
-}
-
 static bool float_grid_is_stable(proto_kind kind, double min, double max, double step) {
-    double largest = magnitude(min) > magnitude(max) ? magnitude(min) : magnitude(max);
+    double largest =
+        __builtin_fabs(min) > __builtin_fabs(max) ? __builtin_fabs(min) : __builtin_fabs(max);
     if (!is_finite(largest)) return false;
     if (kind == PROTO_F32) {
         if (largest > FLT_MAX || step < FLT_MIN) return false;
@@ -76,7 +73,7 @@ static uint64_t kind_max(proto_kind kind) {
 }
 
 static bool whole_min_fits(proto_kind kind, double min) {
-    if (magnitude(min) > DOUBLE_WHOLE_MAX || (double)base_round_i64(min) != min) return false;
+    if (__builtin_fabs(min) > DOUBLE_WHOLE_MAX || (double)base_round_i64(min) != min) return false;
     double high = (double)kind_max(kind);
     return min <= high && min >= (is_signed(kind) ? -high - 1 : 0);
 }

@@ -35,10 +35,6 @@ static double square_root(double value) {
     return __builtin_sqrt(value);
 }
 
-static double magnitude_f64(double value) {
-    return value < 0 ? -value : value;
-}
-
 // The whole root, rounded down.
 static uint64_t root(uint64_t square) {
     uint64_t low = (uint64_t)square_root((double)square);
@@ -79,7 +75,7 @@ bool proto_rotation_is_canonical(uint64_t q_max, const uint64_t* words) {
 static void round_parts(uint64_t q_max, const double* parts, double factor, uint64_t* words) {
     uint32_t largest = 0;
     for (uint32_t i = 1; i < 4; i++)
-        if (magnitude_f64(parts[i]) > magnitude_f64(parts[largest])) largest = i;
+        if (__builtin_fabs(parts[i]) > __builtin_fabs(parts[largest])) largest = i;
     double sign = parts[largest] < 0 ? -1 : 1;
     words[0] = largest;
     for (uint32_t i = 0, n = 1; i < 4; i++) {
@@ -119,7 +115,7 @@ void proto_rotation_dequantise(const proto_row_field* fields, const uint64_t* wo
         uint64_t word = words[i + 1] < q_max ? words[i + 1] : q_max;
         parts[i] = (double)half_steps(q_max, word) / (double)q_max / SQRT_2;
         left -= parts[i] * parts[i];
-        if (magnitude_f64(parts[i]) > most) most = magnitude_f64(parts[i]);
+        if (__builtin_fabs(parts[i]) > most) most = __builtin_fabs(parts[i]);
     }
     double largest = left > 0 ? square_root(left) : 0;
     if (largest < most * RAISE) largest = most * RAISE;
