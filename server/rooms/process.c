@@ -518,9 +518,11 @@ bool server_host_find_matches(server_host* host) {
         bind(host->reports.descriptor, (const struct sockaddr*)&at, sizeof at) != 0)
         return base_report(&host->reporter, path, 0, "cannot use: %s", base_error_text(errno));
     server_host_watch(host, &host->reports, EPOLLIN);
-    for (const struct dirent* entry; (entry = readdir(entries)) != NULL;)
+    for (const struct dirent* entry; (entry = readdir(entries)) != NULL;) {
         if (strlen(entry->d_name) == SERVER_ROOM_ID_BYTES - 1 && entry->d_name[0] != '.')
             find_match(host, entry->d_name);
+        server_rooms_forget(host->rooms); // it has the folders of all that ever were
+    }
     closedir(entries);
     return true;
 }

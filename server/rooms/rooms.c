@@ -406,8 +406,7 @@ bool server_rooms_ended(server_rooms* self, server_room* room, bool is_orderly, 
     return false;
 }
 
-// The oldest ones when there are too many: a host finds all that were ever in its folder.
-static void forget_over(server_rooms* self) {
+void server_rooms_forget(server_rooms* self) {
     const uint32_t count = self->count;
     uint32_t over = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -440,7 +439,7 @@ void server_rooms_pass(server_rooms* self, uint64_t now_us) {
                may_plan(self, game))
             (void)server_rooms_add(self, game, NULL);
     }
-    forget_over(self);
+    server_rooms_forget(self);
 }
 
 // ---- how often an address may ask

@@ -218,7 +218,9 @@ static inline bool server_room_is_id(const char* text) {
 /// @return the match is planned again.
 bool server_rooms_ended(server_rooms* rooms, server_room* room, bool is_orderly, const char* why,
                         uint64_t now_us);
-/// Plan spare matches, let idle ones leave, forget old ones without process.
+/// Forget the oldest matches that are over, where there are more than SERVER_ROOMS_OVER_MAX.
+void server_rooms_forget(server_rooms* rooms);
+/// Plan spare matches, let idle ones leave, forget old ones.
 void server_rooms_pass(server_rooms* rooms, uint64_t now_us);
 /// @return seats whose player is in.
 uint32_t server_room_players(const server_room* room);
