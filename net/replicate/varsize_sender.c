@@ -11,11 +11,102 @@
 // A destroyed entity keeps its places until every sender forgot them (spread), since senders name
 // values by place.
 // What each client sees and has is further down.
-#include "replicate/varsize_sender.h"
+#include "state/varsize.h"
 
 #include "base/assert.h"
 
 #include <string.h>
+
+#define NET_VARSIZE_NONE UINT32_MAX
+
+// One component of one entity. Other structures name it by its place in the array.
+typedef struct net_varsize_value {
+    ecs_entity handle;
+    ecs_component_id component;
+    uint16_t number;
+    uint8_t class_;
+    bool is_present;   // the entity's template has it now
+    bool is_default;   // or too long: clients have the default
+    bool is_destroyed; // the entity is gone; the place becomes free after the next spread
+    bool is_listed;    // in `changed`
+    uint32_t stamp;    // of the bytes; 0: none yet
+    ecs_tick since;    // tick of the last template change that mattered
+    const net_row_template* row_template;
+    uint8_t* bytes;
+    uint32_t size, capacity;
+    uint32_t next; // of the same entity
+} net_varsize_value;
+
+struct net_varsize_source {
+    base_owner owner;
+    const base_allocator* allocator; // the owner's
+    net_rows* rows;
+    uint32_t index_max;
+    base_reporter reporter;
+    net_varsize_value* values;
+    uint32_t value_count, value_capacity;
+    uint32_t* first; // [index]: place + 1 of its first value
+    uint32_t first_capacity;
+    uint32_t* changed; // places, since the last spread
+    uint32_t changed_count, changed_capacity;
+    uint32_t* free;
+    uint32_t free_count, free_capacity;
+    uint32_t stamp_last; // goes round: a record is compared long before the same one comes again
+    ecs_tick tick;       // of the newest step
+    net_varsize_sender* senders; // a list, in order of leaving and joining
+    base_bytes scratch;
+    bool has_stepped, has_reported_long;
+    net_varsize_counters counters;
+};
+
+// What a sender knows of a value that was ever in its scope. Each client has one for each such
+// value of the match.
+typedef struct net_varsize_record {
+    uint32_t place; // of the value; NONE: forgotten, free once it has left the queue
+    uint32_t queue_next;
+    uint32_t since;   // tick at which it came into scope; low 32 bits
+    uint32_t sent;    // NET_VARSIZE_SENT_... or the stamp of the last sent value
+    uint32_t version; // of the last send; low 32 bits
+    uint16_t classes;
+    bool is_in_scope : 1, is_queued : 1;
+    bool was_sent : 1; // a value was sent at least once
+    uint8_t flight;    // its place in flight + 1; 0: none
+} net_varsize_record;
+
+_Static_assert(sizeof(net_varsize_record) == 24, "few bytes, since there are so many");
+
+#define NET_VARSIZE_SENT_DEFAULT 0u         // the client has the default, sent or by creation
+#define NET_VARSIZE_SENT_UNKNOWN UINT32_MAX // the client may have any value
+
+typedef struct net_varsize_flight {
+    uint64_t version;
+    uint32_t record; // NONE: forgotten
+    uint32_t bytes;
+} net_varsize_flight;
+
+struct net_varsize_sender {
+    base_owner owner;
+    net_varsize_source* source;
+    net_varsize_sender *next, *previous;
+    uint32_t* record_of; // [place of a value]: record + 1
+    uint32_t record_of_capacity;
+    net_varsize_record* records;
+    uint32_t record_count, record_capacity;
+    uint32_t record_free; // first of a list by queue_next
+    uint32_t queue_first, queue_last, queue_count;
+    net_varsize_flight flights[NET_VARSIZE_FLIGHT_MAX];
+    uint32_t flight_count, flight_bytes;
+    uint64_t version_last;
+    int64_t credit;  // bytes that may be sent
+    bool is_rebased; // the client may have any value of what comes into scope
+};
+
+// Place of an entity's first value, NET_VARSIZE_NONE when it has none.
+static uint32_t find_first_value(const net_varsize_source* source, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    uint32_t first = index < source->first_capacity ? source->first[index] : 0;
+    return first && source->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
+}
 
 net_varsize_source* net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
                                               uint32_t index_max, const base_reporter* reporter) {
@@ -58,7 +149,7 @@ static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
     net_varsize_value* value = &source->values[at];
     uint8_t* bytes = value->bytes;
     uint32_t capacity = value->capacity;
-    uint32_t first = net_varsize_first(source, entity);
+    uint32_t first = find_first_value(source, entity);
     *value = (net_varsize_value){.handle = entity,
                                  .component = varsize->component,
                                  .number = varsize->number,
@@ -113,7 +204,7 @@ static void take_value(net_varsize_source* source, const ecs_world* world, uint3
 static void take_component(net_varsize_source* source, const ecs_world* world, ecs_entity entity,
                            const net_row_template* row_template, const net_row_varsize* varsize,
                            ecs_tick tick) {
-    uint32_t at = net_varsize_first(source, entity);
+    uint32_t at = find_first_value(source, entity);
     while (at != NET_VARSIZE_NONE && source->values[at].number != varsize->number)
         at = source->values[at].next;
     if (at == NET_VARSIZE_NONE) at = add_value(source, entity, varsize);
@@ -141,7 +232,7 @@ static void take_entity(net_varsize_source* source, const ecs_world* world, ecs_
     if (!is_taken(source, entity) || !ecs_is_alive(world, entity)) return;
     const net_row_template* row_template =
         net_rows_find(source->rows, ecs_entity_template(world, entity));
-    for (uint32_t at = net_varsize_first(source, entity); at != NET_VARSIZE_NONE;
+    for (uint32_t at = find_first_value(source, entity); at != NET_VARSIZE_NONE;
          at = source->values[at].next) {
         if (!row_template || !net_row_find_varsize(row_template, source->values[at].component))
             source->values[at].is_present = false;
@@ -152,7 +243,7 @@ static void take_entity(net_varsize_source* source, const ecs_world* world, ecs_
 
 // The senders forget its values at the next spread.
 static void end_entity(net_varsize_source* source, ecs_entity entity) {
-    uint32_t at = net_varsize_first(source, entity);
+    uint32_t at = find_first_value(source, entity);
     if (at == NET_VARSIZE_NONE) return;
     source->first[ecs_entity_index(entity)] = 0;
     for (; at != NET_VARSIZE_NONE; at = source->values[at].next) {
@@ -164,7 +255,7 @@ static void end_entity(net_varsize_source* source, ecs_entity entity) {
 
 static void take_change(net_varsize_source* source, const ecs_world* world,
                         const ecs_change* change) {
-    uint32_t at = net_varsize_first(source, change->entity);
+    uint32_t at = find_first_value(source, change->entity);
     while (at != NET_VARSIZE_NONE && source->values[at].component != change->component)
         at = source->values[at].next;
     if (at == NET_VARSIZE_NONE || !source->values[at].is_present) return;
@@ -404,14 +495,14 @@ static void enter(net_varsize_sender* sender, uint32_t place, uint32_t classes, 
 void net_varsize_sender_enter(net_varsize_sender* sender, ecs_entity entity, uint32_t classes,
                               ecs_tick tick) {
     const net_varsize_source* source = sender->source;
-    for (uint32_t at = net_varsize_first(source, entity); at != NET_VARSIZE_NONE;
+    for (uint32_t at = find_first_value(source, entity); at != NET_VARSIZE_NONE;
          at = source->values[at].next)
         enter(sender, at, classes, tick);
 }
 
 void net_varsize_sender_reclass(net_varsize_sender* sender, ecs_entity entity, uint32_t classes) {
     const net_varsize_source* source = sender->source;
-    for (uint32_t at = net_varsize_first(source, entity); at != NET_VARSIZE_NONE;
+    for (uint32_t at = find_first_value(source, entity); at != NET_VARSIZE_NONE;
          at = source->values[at].next) {
         net_varsize_record* record = find_record(sender, at);
         if (!record || !record->is_in_scope) continue;
@@ -422,7 +513,7 @@ void net_varsize_sender_reclass(net_varsize_sender* sender, ecs_entity entity, u
 
 void net_varsize_sender_leave(net_varsize_sender* sender, ecs_entity entity) {
     const net_varsize_source* source = sender->source;
-    for (uint32_t at = net_varsize_first(source, entity); at != NET_VARSIZE_NONE;
+    for (uint32_t at = find_first_value(source, entity); at != NET_VARSIZE_NONE;
          at = source->values[at].next) {
         net_varsize_record* record = find_record(sender, at);
         if (record) record->is_in_scope = false;
@@ -519,7 +610,7 @@ bool net_varsize_sender_lost(net_varsize_sender* sender, ecs_entity entity, uint
                              uint64_t version) {
     const net_varsize_source* source = sender->source;
     if (version == 0 || version > sender->version_last) return false;
-    for (uint32_t at = net_varsize_first(source, entity); at != NET_VARSIZE_NONE;
+    for (uint32_t at = find_first_value(source, entity); at != NET_VARSIZE_NONE;
          at = source->values[at].next) {
         net_varsize_record* record = find_record(sender, at);
         if (!record || source->values[at].number != number || record->version != (uint32_t)version)
@@ -544,7 +635,7 @@ void net_varsize_sender_resume(net_varsize_sender* sender) {
 void net_varsize_sender_explain(const net_varsize_sender* sender, ecs_entity entity,
                                 ecs_component_id component, bool* waits, bool* is_flying) {
     const net_varsize_source* source = sender->source;
-    uint32_t at = net_varsize_first(source, entity);
+    uint32_t at = find_first_value(source, entity);
     while (at != NET_VARSIZE_NONE && source->values[at].component != component)
         at = source->values[at].next;
     const net_varsize_record* record = at != NET_VARSIZE_NONE ? find_record(sender, at) : NULL;
