@@ -172,8 +172,8 @@ static bool is_same(const char* word, const char* of_seat) {
     return word && word[0] && strcmp(word, of_seat) == 0;
 }
 
-// What the player has: its seat, in the match that it names where it has two, since one that it has
-// just left is told later; else the match of its party, with a seat that is held there.
+// What the player has: its seat, in the match that it names where it has two, since a match reports
+// late who left it; else the match of its party, with a seat that is held there.
 // @return the seat is its own.
 static bool find_own(const server_rooms* self, const server_join* join, server_room** found,
                      server_seat** held) {
