@@ -103,13 +103,8 @@ has_sent() { run ctl shoal-ctl --json --socket "$1" status && has_said ctl.out '
 # hands_over SOCKET OUT: until the standby with this output has the match. What counted a moment ago may be busy now: then none is
 # ready, or it does not claim within 2 s and the match stays.
 hands_over() {
-    local looks
     ! has_said "$2" '^takeover ' || return 0
     run ctl shoal-ctl --socket "$1" handover
-    [ "$code" = 0 ] || return 1
-    for ((looks = 0; looks < 40; looks++)); do
-        ! has_said "$2" '^takeover ' || return 0
-        rest 0.1
-    done
+    [ "$code" != 0 ] || for _ in {1..40}; do rest 0.1 && ! has_said "$2" '^takeover ' || return 0; done
     return 1
 }
