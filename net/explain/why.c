@@ -224,7 +224,7 @@ static void explain_client(net_repl_state* repl, net_explanation* out) {
     out->is_repeat = net_set_has(repl, NET_SET_REPEAT, slot);
     out->waits = net_set_has(repl, NET_SET_PENDING, slot);
     if (out->waits) {
-        out->waits_since = whole_tick(repl, repl->since[slot]);
+        out->waits_since = now - (uint16_t)((uint32_t)now - repl->since[slot]);
         out->is_overdue = now - out->waits_since >= NET_REPL_STATE_OVERDUE_TICKS;
         out->rank = find_rank(repl, slot);
     }

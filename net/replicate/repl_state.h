@@ -27,18 +27,18 @@
 
 typedef struct net_repl_state_counters {
     uint64_t packets, bits; ///< snapshots written
-    uint64_t packets_solo;  ///< of those: in solo code
-    uint64_t solo_stopped;  ///< 1: it may lack statistics, so it gets shared code from then on
-    uint64_t records_create;
-    uint64_t records_update;   ///< against an acknowledged row
-    uint64_t records_settled;  ///< of those: the base is coded as settled
-    uint64_t records_absolute; ///< the client has the entity, but there is no usable base
-    uint64_t records_destroy;
-    uint64_t records_repeated; ///< of all records: again, because the packet with them was lost
+    uint64_t packets_lost;
     uint64_t rows_made,
         rows_shared; ///< rows encoded here, rows that another client had encoded
-    uint64_t packets_lost;
-    uint64_t resyncs;      ///< rows sent absolutely because the client requested it
+    uint64_t records_create;
+    uint64_t records_update; ///< against an acknowledged row
+    uint64_t records_destroy;
+    uint64_t records_repeated; ///< of all records: again, because the packet with them was lost
+    uint64_t records_settled;  ///< of the updates: the base is coded as settled
+    uint64_t records_absolute; ///< the client has the entity, but there is no usable base
+    uint64_t packets_solo;     ///< of those written: in solo code
+    uint64_t solo_stopped;     ///< 1: it may lack statistics, so it gets shared code from then on
+    uint64_t resyncs;          ///< rows sent absolutely because the client requested it
     uint64_t held_back;    ///< entity-ticks in which 63 unacknowledged packets carried it already
     uint64_t groups_split; ///< packets with a part of a group that no packet holds
     uint32_t group_split;  ///< the newest such group
@@ -186,56 +186,58 @@ typedef struct net_repl_reclass {
     uint16_t before;
 } net_repl_reclass;
 
+// What a packet and an acknowledgement read lies together: it is not in the cache, since there are
+// many clients.
 struct net_repl_state {
     base_owner owner;
     net_replicator* replicator;
     uint32_t id, client;
     uint32_t lane; ///< of the replicator
     bool is_abandoned;
-    uint32_t pending_count; ///< beside what else an idle tick reads
-    uint32_t member_count;
+    uint16_t seq_next;
+    uint32_t pending_count;
+    uint32_t flying;       ///< packets in flight
     uint64_t published;    ///< the replicator's, of the step that was taken over last
-    net_solo_sender* solo; ///< NULL: shared code
-    net_repl_state_watch watch;
-    // ---- by slot: room for word_count times 64
-    uint64_t* sets; ///< NET_SET_COUNT times word_count words; the block begins here
-    uint32_t word_count;
-    ecs_entity* handles;
-    uint32_t* indices; ///< of the handles; 0: the slot is free
-    uint32_t* bases;   ///< with NET_SET_BASED; low 32 bits
-    uint32_t* floors;  ///< with NET_SET_SINGLE: its base; low 32 bits
-    uint32_t* since;   ///< waits since this tick; low 32 bits
-    uint8_t* unheard;  ///< with NET_SET_STALE: how often; up to NET_REPL_STATE_BACK_MAX + 1
-    uint16_t* classes; ///< visible now, of those that the template uses
-    net_interest_entity* members; ///< [slot]; index 0: not in scope
-    uint32_t slot_end;            ///< above the highest ever used
-    uint32_t slot_cursor;         ///< where the search for a free slot begins
-    uint32_t* table;              ///< open addressing: slot + 1 by entity index
-    uint32_t table_bits, table_count;
-    uint64_t* groups; ///< group << 32 | slot, sorted
-    uint32_t group_count, group_capacity;
-    net_repl_reclass* reclasses; ///< in the order of their ticks
-    uint32_t reclass_count, reclass_capacity;
-    // ---- by packet
+    uint64_t* sets;        ///< NET_SET_COUNT times word_count words; the block begins here
     uint64_t* carried;     ///< [seq % window] a set: sent in the slot's present epoch
     uint64_t* listed;      ///< [seq % window] a set: rows, as the client lists them
+    uint32_t word_count;   ///< there is room for so many times 64 slots
+    uint32_t slot_end;     ///< above the highest ever used
     uint32_t window;       ///< room for the sets of so many packets; a power of two
     uint32_t backs;        ///< newest packets with sets: fewer after the window was widened
-    uint32_t rested;       ///< records of a packet whose base has just left the window
-    uint32_t narrow;       ///< newest packets in a row in which most of them are that
     uint64_t recent_acked; ///< bit i: packet seq_next - 1 - i
-    uint32_t flying;       ///< packets in flight
-    uint16_t seq_next;
     uint64_t packet_count;
+    uint32_t round_ticks;              ///< from sending to acknowledgement, the newest time
+    uint32_t create_bits, update_bits; ///< typical sizes in 1/16 bits, for selecting
+    uint32_t rested;                   ///< records of a packet whose base has just left the window
+    uint32_t narrow;                   ///< newest packets in a row in which most of them are that
+    uint32_t group_count, reclass_count;
+    ecs_tick held_tick;    ///< newest in which held_back was counted
+    net_solo_sender* solo; ///< NULL: shared code
+    // ---- by slot
+    uint32_t* indices; ///< of the handles; 0: the slot is free
+    uint16_t* classes; ///< visible now, of those that the template uses
+    uint16_t* since;   ///< waits since this tick; low 16 bits
+    uint32_t* bases;   ///< with NET_SET_BASED; low 32 bits
+    uint32_t* floors;  ///< with NET_SET_SINGLE: its base; low 32 bits
+    ecs_entity* handles;
+    net_interest_entity* members; ///< index 0: not in scope
+    uint8_t* unheard; ///< with NET_SET_STALE: how often; up to NET_REPL_STATE_BACK_MAX + 1
+    net_repl_state_counters counters;
     uint32_t ticks[NET_REPL_STATE_PACKETS]; ///< [seq % PACKETS] low 32 bits
     uint8_t states[NET_REPL_STATE_PACKETS]; ///< net_packet_state
-    uint32_t round_ticks;                   ///< from sending to acknowledgement, the newest time
-    uint32_t create_bits, update_bits;      ///< typical sizes in 1/16 bits, for selecting
-    uint64_t* awaited;                      ///< a set of slots; NULL: nothing is awaited
+    // ---- the scope
+    net_repl_state_watch watch;
+    uint32_t member_count;
+    uint32_t slot_cursor; ///< where the search for a free slot begins
+    uint32_t* table;      ///< open addressing: slot + 1 by entity index
+    uint32_t table_bits, table_count;
+    uint64_t* groups;            ///< group << 32 | slot, sorted
+    net_repl_reclass* reclasses; ///< in the order of their ticks
+    uint32_t group_capacity, reclass_capacity;
+    uint64_t* awaited; ///< a set of slots; NULL: nothing is awaited
     uint32_t awaited_words;
     uint32_t probe_slot;
-    ecs_tick held_tick; ///< newest in which held_back was counted
-    net_repl_state_counters counters;
 };
 
 static inline void net_set_bit(uint64_t* set, uint32_t slot) {

@@ -81,8 +81,8 @@ static void table_remove(net_repl_state* repl, uint32_t index) {
 // All that has a place per slot is one block. What each packet reads is at its beginning: clients
 // take turns, and each page of memory that one touches has to be found again.
 enum {
-    SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 4 * sizeof(uint32_t) +
-                 sizeof(uint16_t) + sizeof(uint8_t),
+    SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) +
+                 2 * sizeof(uint16_t) + sizeof(uint8_t),
 };
 
 static size_t block_bytes(uint32_t window, uint32_t words) {
@@ -99,12 +99,12 @@ static void place_block(net_repl_state* repl, void* block, uint32_t window, uint
     repl->listed = repl->carried + packets;
     repl->handles = (ecs_entity*)(repl->listed + packets);
     repl->indices = (uint32_t*)(repl->handles + count);
-    repl->since = repl->indices + count;
-    repl->bases = repl->since + count;
+    repl->bases = repl->indices + count;
     repl->floors = repl->bases + count;
     repl->members = (net_interest_entity*)(repl->floors + count);
     repl->classes = (uint16_t*)(repl->members + count);
-    repl->unheard = (uint8_t*)(repl->classes + count);
+    repl->since = repl->classes + count;
+    repl->unheard = (uint8_t*)(repl->since + count);
 }
 
 static void resize_block(net_repl_state* repl, uint32_t window, uint32_t words) {
@@ -265,7 +265,7 @@ void net_repl_state_wait(net_repl_state* repl, uint32_t slot) {
     if (net_set_has(repl, NET_SET_PENDING, slot)) return;
     net_set_add(repl, NET_SET_PENDING, slot);
     repl->pending_count++;
-    repl->since[slot] = net_repl_state_now(repl);
+    repl->since[slot] = (uint16_t)net_repl_state_now(repl);
 }
 
 // These slots of a word changed.
@@ -277,8 +277,8 @@ static void mark_changed(net_repl_state* repl, uint32_t w, uint64_t changed) {
     net_set(repl, NET_SET_REPEAT)[w] &= ~changed;
     net_set(repl, NET_SET_UNSETTLED)[w] |= changed;
     repl->pending_count += net_word_count(begun);
-    uint32_t now = net_repl_state_now(repl);
-    for (uint32_t* since = &repl->since[(size_t)w * 64]; begun; begun &= begun - 1)
+    const uint16_t now = (uint16_t)net_repl_state_now(repl);
+    for (uint16_t* since = &repl->since[(size_t)w * 64]; begun; begun &= begun - 1)
         since[base_bit_lowest(begun)] = now;
 }
 

@@ -162,9 +162,9 @@ static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* 
             add_aged(c, w, alike, urgency, age, phases);
         }
     }
-    const uint32_t* since = &repl->since[(size_t)w * 64];
+    const uint16_t* since = &repl->since[(size_t)w * 64];
     while (left) {
-        const uint32_t from = since[base_bit_lowest(left)], wait = c->now - from;
+        const uint32_t from = since[base_bit_lowest(left)], wait = (uint16_t)(c->now - from);
         uint64_t rest = left & (left - 1); // without those that follow and wait as long
         while (are_alike && rest && since[base_bit_lowest(rest)] == from)
             rest &= rest - 1;
@@ -180,9 +180,9 @@ static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* 
 
 // The same by phase alone: a slot is the more urgent, the longer the interval with which it is due.
 static void add_phases(collector* c, uint32_t w, uint64_t left, const uint64_t* phases) {
-    const uint32_t* since = &c->repl->since[(size_t)w * 64];
+    const uint16_t* since = &c->repl->since[(size_t)w * 64];
     for (uint64_t due = left & phases[OVERDUE_PHASES]; due; due &= due - 1) {
-        uint32_t wait = c->now - since[base_bit_lowest(due)];
+        const uint32_t wait = (uint16_t)(c->now - since[base_bit_lowest(due)]);
         if (wait < NET_REPL_STATE_OVERDUE_TICKS) continue;
         left &= ~(due & (0 - due));
         add_candidate(c, w, due & (0 - due), overdue_level(wait));

@@ -191,7 +191,7 @@ static void check_starvation(scenario* self, watched* seen, const net_session* s
         uint64_t pending = net_set(view, NET_SET_PENDING)[w];
         for (uint64_t set = pending & ~full[w]; set; set &= set - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(set);
-            uint32_t wait = now - view->since[slot];
+            const uint32_t wait = (uint16_t)(now - view->since[slot]);
             if (wait > self->result.starved_ticks_max) self->result.starved_ticks_max = wait;
             if (wait <= bound) continue;
             scenario_fail(self,
