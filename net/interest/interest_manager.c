@@ -218,17 +218,18 @@ static void note_way(net_interest* interest, uint32_t index, const float at[3]) 
             (net_interest_jump){index, interest->step};
 }
 
-// The usual change.
+// The usual change. What is in the grid is replicated and has a position.
 static void take_moved(net_interest* interest, ecs_entity handle) {
     float at[3];
-    const net_interest_place* place = find_place_of(interest, handle);
-    if (place && place->facts.has_position &&
-        net_interest_position_read(&interest->rules, interest->config.world, handle, at)) {
-        const uint32_t index = ecs_entity_index(handle);
-        note_way(interest, index, at);
-        put_at(interest, index, at);
-        interest->moved_step = interest->traits[index].stamp = interest->step;
-    }
+    const uint32_t index = ecs_entity_index(handle);
+    const ecs_world* world = interest->config.world;
+    if (index >= interest->index_end || !interest->entities.spots[index].bucket ||
+        !ecs_is_alive(world, handle) ||
+        !net_interest_position_read(&interest->rules, world, handle, at))
+        return;
+    note_way(interest, index, at);
+    put_at(interest, index, at);
+    interest->moved_step = interest->traits[index].stamp = interest->step;
 }
 
 // Read again what the rules name. A change beyond a movement concerns those who saw the entity, and
