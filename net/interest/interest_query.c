@@ -212,6 +212,8 @@ void net_interest_query(net_interest* interest, uint32_t lane, uint32_t number,
     if (net_interest_is_asking(interest) && !turn->is_due) return;
     net_interest_mark_begin(scratch);
     compare_scope(interest, scratch, client, members, member_count, answer);
+    if (interest->has_grids)
+        answer->place = interest->viewpoints.spots[client - interest->clients + 1].bucket;
     answer->enter = scratch->enter;
     answer->leave = scratch->leave;
     answer->changed = scratch->changed;

@@ -192,7 +192,8 @@ struct net_repl_state {
     base_owner owner;
     net_replicator* replicator;
     uint32_t id, client;
-    uint32_t lane; ///< of the replicator
+    uint32_t lane;  ///< of the replicator
+    uint32_t place; ///< that of the newest answer about its scope
     bool is_abandoned;
     uint16_t seq_next;
     uint32_t pending_count;
@@ -314,7 +315,11 @@ static inline void net_repl_prefetch(const void* from, size_t bytes) {
         __builtin_prefetch((const uint8_t*)from + at);
 }
 
-/// Prefetch what a packet of this client reads first: there are more clients than cache.
+/// Prefetch what a packet of this client reads first: there are more clients than cache. The state
+/// itself is prefetched one packet before (net_repl_state_prefetch_self).
+static inline void net_repl_state_prefetch_self(const net_repl_state* repl) {
+    net_repl_prefetch(repl, offsetof(net_repl_state, ticks));
+}
 static inline void net_repl_state_prefetch(const net_repl_state* repl) {
     const size_t bytes = net_repl_state_words(repl) * sizeof(uint64_t);
     if (bytes == 0 || bytes > NET_REPL_STATE_PREFETCH_MAX) return;

@@ -652,17 +652,6 @@ static void raise_floors(filler* f) {
     }
 }
 
-// Packets are mostly written in the order of clients. The state itself was prefetched one packet
-// before. Nothing is read of a client of another lane, which is written at the same time.
-static void prefetch_next(const net_repl_state* repl) {
-    const net_replicator* replicator = repl->replicator;
-    uint32_t next = repl->id + replicator->lane_count, after = next + replicator->lane_count;
-    if (after < replicator->repl_capacity && replicator->repls[after])
-        net_repl_prefetch(replicator->repls[after], offsetof(net_repl_state, ticks));
-    const net_repl_state* other = next < replicator->repl_capacity ? replicator->repls[next] : NULL;
-    if (other && other->lane == repl->lane) net_repl_state_prefetch(other);
-}
-
 static void write_snapshot(net_repl_state* repl, uint16_t seq, uint32_t room_bits,
                            proto_bit_writer* output) {
     net_replicator* replicator = repl->replicator;
@@ -683,7 +672,6 @@ uint32_t net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state
     BASE_ASSERT(seq == repl->seq_next);
     BASE_ASSERT(replicator->published == replicator->history->step_count);
     BASE_ASSERT(repl->published == replicator->published || replicator->lanes[repl->lane].is_idle);
-    prefetch_next(repl);
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
     uint64_t left = (uint64_t)output->capacity * 8 - output->size_bits;

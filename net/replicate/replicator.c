@@ -9,7 +9,7 @@
 // known of the client is in the cache. Nothing knows which clients see an entity: a lookup per slot
 // costs less than keeping such lists, and an idle world costs nothing.
 //
-// Clients are handled in the order of their ids or numbers, never by address.
+// Clients are handled in the order of their numbers or places, never by address.
 //
 // Invariants: net_replicator_validate.
 #include "replicate/replicator.h"
@@ -216,6 +216,7 @@ void net_replicator_update_scope(net_replicator* replicator, net_repl_state* rep
     net_interest_answer answer;
     net_interest_query(replicator->interest, repl->lane, repl->client, repl->members,
                        repl->slot_end, &answer);
+    if (answer.place != 0) repl->place = answer.place; // else it has no turn
     apply_answer(repl, &answer);
 }
 

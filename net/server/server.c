@@ -35,6 +35,7 @@ static void create_scratch(net_server* server) {
                   {&server->roster, players * sizeof *server->roster},
                   {&server->roster_gone, players * sizeof *server->roster_gone},
                   {&server->out.sessions, count * sizeof *server->out.sessions},
+                  {&server->out.order, count * sizeof *server->out.order},
                   {&server->admission, sizeof *server->admission},
                   {&server->leavers, count * sizeof *server->leavers},
                   {&server->by_slot, NET_PEER_SLOTS * sizeof *server->by_slot}};
@@ -42,6 +43,8 @@ static void create_scratch(net_server* server) {
         void* block = base_allocate_zero(server->allocator, blocks[i].bytes);
         memcpy(blocks[i].place, &block, sizeof block);
     }
+    for (uint32_t i = 0; i < count; i++)
+        server->out.order[i] = i;
 }
 
 // Rows, interest, replication: what clients should have, and what they have.

@@ -302,6 +302,12 @@ static void send_to(net_server_lane* lane, net_session* session) {
     send_packets(lane, session);
 }
 
+static void prefetch_next(const net_server_lane* lane, uint32_t i) {
+    net_session* const* sessions = lane->server->out.sessions;
+    if (i + 2 < lane->count) net_repl_state_prefetch_self(sessions[lane->places[i + 2]]->out.repl);
+    if (i + 1 < lane->count) net_repl_state_prefetch(sessions[lane->places[i + 1]]->out.repl);
+}
+
 static void send_lane(net_server_lane* lane) {
     net_server* server = lane->server;
     net_transport* transport = server->config.transport;
@@ -310,6 +316,7 @@ static void send_lane(net_server_lane* lane) {
     for (uint32_t i = 0; i < lane->count; i++) {
         const uint32_t place = lane->places[i];
         net_session* session = server->out.sessions[place];
+        prefetch_next(lane, i);
         if (has_stepped) net_repl_state_publish(session->out.repl);
         net_server_queue_events(server, place);
         net_session_send_varsize(server, session);
@@ -356,6 +363,23 @@ static void copy_summary(net_session* session) {
     };
 }
 
+static uint32_t place_of(const net_server* server, uint32_t slot) {
+    const net_session* session = server->sessions[slot];
+    return session && session->out.repl ? session->out.repl->place : 0;
+}
+
+// Clients that are near each other follow each other, since they read the same memory. Most of them
+// are where they were.
+static void sort_by_place(net_server* server) {
+    uint32_t* order = server->out.order;
+    for (uint32_t i = 1, at; i < server->session_count; i++) {
+        const uint32_t slot = order[i], place = place_of(server, slot);
+        for (at = i; at > 0 && place_of(server, order[at - 1]) > place; at--)
+            order[at] = order[at - 1];
+        order[at] = slot;
+    }
+}
+
 void net_server_hand_over(net_server* server, bool has_stepped) {
     net_server_out* out = &server->out;
     BASE_ASSERT(!out->is_uncollected);
@@ -370,10 +394,11 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
     for (uint32_t i = 0; i < server->lane_count; i++)
         server->lanes[i].count = 0;
     if (!has_stepped) out->event_count = 0;
+    sort_by_place(server);
     // Players first: what is sent to spectators waits for them.
     const uint32_t rounds = server->counters.spectators > 0 ? 2 : 1;
     for (uint32_t k = 0; k < rounds * server->session_count; k++) {
-        net_session* session = server->sessions[k % server->session_count];
+        net_session* session = server->sessions[out->order[k % server->session_count]];
         if (!session || !net_session_is_in_match(session) || !session->out.repl) continue;
         if (session->is_spectator != (k >= server->session_count)) continue;
         net_event_inbox_age(&session->inbox);

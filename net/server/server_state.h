@@ -132,12 +132,13 @@ typedef struct net_server_event {
 typedef struct net_server_out {
     uint64_t now_us;
     ecs_tick tick;
-    bool has_stepped;    ///< replication states have to learn of a new step
-    bool is_hurried;     ///< another tick is due already: nothing is sent
-    bool is_settling;    ///< the match stands still: send until each client has everything
-    bool is_uncollected; ///< handed over, not collected yet
-    net_session** sessions;
+    bool has_stepped;       ///< replication states have to learn of a new step
+    bool is_hurried;        ///< another tick is due already: nothing is sent
+    bool is_settling;       ///< the match stands still: send until each client has everything
+    bool is_uncollected;    ///< handed over, not collected yet
+    net_session** sessions; ///< players, then spectators; each by their places in the world
     uint32_t count;
+    uint32_t* order; ///< slots of all sessions, by these places
     net_server_event* events;
     uint32_t event_count, event_capacity;
     /// Per session a bit per event: the client saw its target before this step, or sees it.

@@ -306,8 +306,11 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
                                               .solo = &net_solo_part};
     self->replicator = net_replicator_create(&replicator);
     self->clients = bench_allocate(config->clients * sizeof *self->clients);
-    for (uint32_t i = 0; i < config->clients; i++)
+    self->order = bench_allocate(config->clients * sizeof *self->order);
+    for (uint32_t i = 0; i < config->clients; i++) {
+        self->order[i] = i;
         open_client(self, i);
+    }
 }
 
 void bench_repl_deinit(bench_repl* self) {
@@ -318,8 +321,25 @@ void bench_repl_deinit(bench_repl* self) {
     base_owner_destroy(self->schema);
     ecs_world_destroy(self->world);
     bench_release(self->clients);
+    bench_release(self->order);
     bench_release(self->entities);
     bench_release(self->movers);
+}
+
+static void sort_by_place(bench_repl* self) {
+    for (uint32_t i = 1, at; i < self->config.clients; i++) {
+        const uint32_t number = self->order[i], place = self->clients[number].view->place;
+        for (at = i; at > 0 && self->clients[self->order[at - 1]].view->place > place; at--)
+            self->order[at] = self->order[at - 1];
+        self->order[at] = number;
+    }
+}
+
+static void prefetch_next(const bench_repl* self, uint32_t i) {
+    const uint32_t* order = self->order;
+    if (i + 2 < self->config.clients)
+        net_repl_state_prefetch_self(self->clients[order[i + 2]].view);
+    if (i + 1 < self->config.clients) net_repl_state_prefetch(self->clients[order[i + 1]].view);
 }
 
 void bench_repl_serve(bench_repl* self) {
@@ -333,9 +353,12 @@ void bench_repl_serve(bench_repl* self) {
     net_replicator_publish_begin(self->replicator);
     net_replicator_publish_lane_begin(self->replicator, 0);
     double write_ns = bench_now_ns();
+    sort_by_place(self);
     for (uint32_t i = 0; i < count; i++) {
-        net_repl_state_publish(self->clients[i].view);
-        write_packet(self, &self->clients[i], now_us);
+        bench_repl_client* client = &self->clients[self->order[i]];
+        prefetch_next(self, i);
+        net_repl_state_publish(client->view);
+        write_packet(self, client, now_us);
     }
     net_replicator_publish_lane_end(self->replicator, 0);
     double end_ns = bench_now_ns();

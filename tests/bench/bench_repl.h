@@ -54,7 +54,8 @@ typedef struct bench_repl {
     ecs_entity* entities;
     struct bench_repl_mover* movers;
     bench_repl_client* clients;
-    float side; ///< side of the square in which they move
+    uint32_t* order; ///< of clients, by their places, as a server writes to them
+    float side;      ///< side of the square in which they move
     base_rng births;
     ecs_tick tick;
     uint32_t dirty_percent; ///< may be changed between ticks
