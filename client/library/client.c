@@ -28,7 +28,7 @@ static void give_input(void* context, const net_player_context* player, void* in
     (void)player;
     const uint32_t message = net_match_input_message(self->match);
     if (message == 0 || message > self->messages.count) return;
-    BASE_ASSERT(net_match_input_bytes(self->match) <= ECS_EVENT_BYTES_MAX);
+    BASE_ASSERT(net_match_input_bytes(self->match) <= NET_INPUT_BYTES_MAX);
     memcpy(input, self->messages.list[message - 1].payload, net_match_input_bytes(self->match));
 }
 

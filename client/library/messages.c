@@ -37,7 +37,9 @@ static void keep(library_messages* messages, uint32_t message, const ecs_event* 
         messages->events_lost++;
     }
     library_event* kept = &messages->events[messages->event_end % LIBRARY_EVENTS_MAX];
-    *kept = (library_event){.message = message, .target = event->target, .tick = tick};
+    kept->message = message;
+    kept->target = event->target;
+    kept->tick = tick;
     BASE_ASSERT(message <= messages->count && event->size <= sizeof kept->payload);
     memcpy(kept->payload, event->payload, event->size);
     messages->event_end++;

@@ -59,7 +59,7 @@ typedef struct web_play {
     bool held[NET_ACTIONS_MAX], pressed[NET_ACTIONS_MAX], was_pressed[NET_ACTIONS_MAX];
     bool given[NET_ACTIONS_MAX];
     uint32_t input_bytes; // above 0: the page makes the inputs itself
-    _Alignas(16) uint8_t input[ECS_EVENT_BYTES_MAX];
+    _Alignas(16) uint8_t input[NET_INPUT_BYTES_MAX];
     double begun_ms, drawn_ms;
     float heard[2 * NET_HEARD_MAX];
 } web_play;

@@ -174,8 +174,11 @@ def _put_types(out, unit, stem):
         out.put('    };\n')
     for struct, event in events:
         out.put_line(struct.file, struct.line)
-        out.put(f'    BASE_STATIC_ASSERT(sizeof({struct.c_type}) <= ECS_EVENT_BYTES_MAX, "event {event.name} has more than 256 bytes, '
-                'ECS_EVENT_BYTES_MAX: put larger values into a component");\n')
+        limit, most, advice = 'ECS_EVENT_BYTES_MAX', 2048, 'put larger values into a component'
+        if event.message and ('input' in event.flags or 'reliable' not in event.flags):
+            limit, most = 'NET_EVENT_STRUCT_BYTES_MAX', 256
+            advice = 'an input has at most that many' if 'input' in event.flags else 'mark it reliable, then it may have 2048'
+        out.put(f'    BASE_STATIC_ASSERT(sizeof({struct.c_type}) <= {most}, "event {event.name} has more than {most} bytes, {limit}: {advice}");\n')
     if events:
         out.put_line_end()
         out.put('    static const ecs_event_desc events[] = {\n')

@@ -276,7 +276,7 @@ static bool rebase(net_client* client, const Shoal__Wire__Welcome* welcome) {
     net_ack_sender_init(&client->sent, 1, client->now_us);
     client->received = (net_ack_receiver){.has_any = false};
     client->has_tick_newest = false;
-    client->inbox.newest = 0;
+    client->inbox.newest = client->inbox.part_number = 0;
     client->varsize_ack_count = 0;
     memset(client->resyncs, 0, sizeof client->resyncs);
     client->is_rebased = true;

@@ -28,7 +28,7 @@
 #define RESYNC_MS_MIN 250u ///< between two entities that are requested
 
 // Message 0 belongs to the session layer, the others to the module.
-static void deliver_event(net_client* client, const net_event_outbox_entry* event) {
+static void deliver_event(net_client* client, const net_event* event) {
     if (event->message == 0) {
         const Shoal__Wire__PlayerAssigned* assigned =
             (const Shoal__Wire__PlayerAssigned*)proto_codec_decode(
@@ -55,34 +55,32 @@ static void deliver_event(net_client* client, const net_event_outbox_entry* even
 void net_client_deliver_events(net_client* client) {
     BASE_ASSERT(client->mirror);
     const ecs_world* world = net_match_world(client->config.match);
-    const net_event_outbox_entry* event;
+    const net_event* event;
     if (client->config.is_thin) world = NULL;
-    while ((event = net_event_inbox_next(&client->inbox, world)) != NULL) {
-        net_event_outbox_entry copy = *event;
-        deliver_event(client, &copy);
-    }
+    while ((event = net_event_inbox_next(&client->inbox, world)) != NULL)
+        deliver_event(client, event);
 }
 
 // The presenter delivers game events at times of its own. Message 0 is no game event.
-static void receive_game_event(net_client* client, const Shoal__Wire__GameEvent* event) {
-    uint32_t count = client->inbox.count;
-    net_event_needs needs = {0};
+static void receive_game_event(net_client* client, Shoal__Wire__GameEvent* event) {
+    const net_result joined = net_event_inbox_join(&client->inbox, event);
+    if (joined == NET_ERR_MALFORMED) net_client_malformed(client);
+    if (joined != NET_OK) return;
+    net_event_needs needs;
+    needs.is_late = false;
+    needs.count = 0;
     bool is_new = event->number == 0 || event->number == client->inbox.newest + 1;
     if (is_new && event->message != 0 && !client->config.is_thin)
         net_event_needs_of(client->config.match, event->message, event->payload.data,
                            event->payload.len, &needs);
-    if (net_event_inbox_push(&client->inbox, event, &needs) != NET_OK) {
-        net_client_malformed(client);
-        return;
-    }
-    if (client->inbox.count == count || event->message == 0) return;
+    const net_event* queued = net_event_inbox_push(&client->inbox, event, &needs);
+    if (!queued || event->message == 0) return;
     if (event->number != 0) {
         client->event_count = event->tick == client->event_tick ? client->event_count + 1 : 1;
         client->event_tick = event->tick;
     }
     if (!client->config.presenter) return;
-    net_presenter_face_of(client->config.presenter)
-        ->event(client->config.presenter, &client->inbox.entries[count].event);
+    net_presenter_face_of(client->config.presenter)->event(client->config.presenter, queued);
 }
 
 // Ticks between the previous newest packet and this one for which the server sent no packet, by the

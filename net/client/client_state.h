@@ -191,7 +191,7 @@ struct net_client {
     net_ration ration; ///< of lines that a server can cause
     _Alignas(16) uint8_t bot_memory[NET_BOT_MEMORY_BYTES];
     uint8_t bot_guard[NET_CLIENT_GUARD_BYTES]; ///< each NET_CLIENT_GUARD
-    _Alignas(16) uint8_t input_payload[ECS_EVENT_BYTES_MAX];
+    _Alignas(16) uint8_t input_payload[NET_INPUT_BYTES_MAX];
     uint8_t packet[NET_STATE_BYTES_MAX];
 };
 

@@ -21,7 +21,7 @@ typedef struct net_presenter_face {
                    uint32_t input_used, uint32_t input_repeats, bool has_player_row);
     /// Add a game event (reliable ones once and in order). The presenter delivers it in the view
     /// world when event->tick is shown and its target exists.
-    void (*event)(net_presenter* presenter, const net_event_outbox_entry* event);
+    void (*event)(net_presenter* presenter, const net_event* event);
     /// Add a variable-size value that the mirror accepted: it is shown when its entity is.
     void (*varsize)(net_presenter* presenter, const net_varsize_message* message);
     /// Get a value that had no room while it waited to be shown; each once. The client requests it

@@ -46,7 +46,7 @@ typedef struct net_player {
     net_player_kept kept;
     bool is_refused; ///< `end` was decided within its player_join
     net_match_end end;
-    _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
+    _Alignas(8) uint8_t input[NET_INPUT_BYTES_MAX]; ///< the input event's struct
 } net_player;
 
 struct net_match {
@@ -62,6 +62,7 @@ struct net_match {
     net_match_reader reader;
     ecs_event_type events[NET_MESSAGES_MAX]; ///< by position
     uint32_t event_bytes[NET_MESSAGES_MAX];
+    bool has_long_events;                         ///< of more than NET_EVENT_STRUCT_BYTES_MAX
     uint32_t message_of[ECS_EVENT_TYPES_MAX + 1]; ///< position + 1 by event type
     uint32_t input_message;                       ///< position + 1
     uint32_t sight_message;                       ///< the same; 0: there is none
@@ -119,7 +120,7 @@ BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_re
 /// NET_ERR_MALFORMED (the module refuses it).
 BASE_MUST_USE net_result net_match_pack_sight(net_match* match, const net_sight* sight,
                                               uint8_t* target, size_t bytes, size_t* size);
-/// Unpack a message of any kind into its event's struct. `payload` has ECS_EVENT_BYTES_MAX bytes,
+/// Unpack a message of any kind into its event's struct. `payload` has room for that,
 /// aligned to 16. @return false: malformed, or the module refuses it.
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
                       void* payload);

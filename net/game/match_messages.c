@@ -111,8 +111,16 @@ static net_result bind_message(net_match* match, uint32_t position, const base_r
         return BASE_REPORT_AS(NET_ERR_MODULE, reporter, NULL, 0,
                               "message %s: the event %s must be exported", message->name,
                               message->event);
+    const bool is_input = message->kind == NET_MESSAGE_INPUT;
+    if (desc->size > NET_EVENT_STRUCT_BYTES_MAX && (is_input || !message->is_reliable))
+        return BASE_REPORT_AS(NET_ERR_MODULE, reporter, NULL, 0,
+                              "message %s: the event %s has %u bytes, more than %u: %s",
+                              message->name, message->event, desc->size, NET_EVENT_STRUCT_BYTES_MAX,
+                              is_input ? "an input has at most that many"
+                                       : "make the message reliable, then it may have 2048");
     match->events[position] = type;
     match->event_bytes[position] = desc->size;
+    match->has_long_events |= desc->size > NET_EVENT_STRUCT_BYTES_MAX;
     // Each side looks up the events that it sends.
     const bool is_server = match->config.role == NET_ROLE_SERVER;
     if (message->kind == (is_server ? NET_MESSAGE_TO_CLIENTS : NET_MESSAGE_TO_SERVER))
@@ -195,7 +203,9 @@ static bool is_kind(const net_match* match, uint32_t message, net_message_kind k
 }
 
 static size_t bytes_max(const net_match* match, uint32_t message) {
-    return message == match->input_message ? NET_INPUT_BYTES_MAX : NET_EVENT_PAYLOAD_BYTES_MAX;
+    if (message == match->input_message) return NET_INPUT_BYTES_MAX;
+    const bool is_large = match->event_bytes[message - 1] > NET_EVENT_STRUCT_BYTES_MAX;
+    return is_large ? NET_EVENT_PAYLOAD_BYTES_MAX : NET_EVENT_PART_BYTES_MAX;
 }
 
 // "Chat: text is no UTF-8...": why a message is refused; "" without a reason.
@@ -214,7 +224,7 @@ static bool unpack(const net_match* match, net_match_reader* reader, uint32_t me
     const net_message* known = &match->game->messages[message - 1];
     const ProtobufCMessage* unpacked = proto_codec_decode(&reader->codec, known->descriptor, data,
                                                           size, bytes_max(match, message));
-    memset(target, 0, sizeof *target);
+    memset(target, 0, match->event_bytes[message - 1]);
     const char* outer = ecs_running_call("from_wire");
     const bool is_right = unpacked && known->from_wire(unpacked, target->bytes);
     ecs_running_call(outer);
@@ -252,6 +262,7 @@ static net_result pack(const net_match* match, net_match_reader* reader, uint32_
     const char* outer = ecs_running_call("to_wire");
     known->to_wire(data, reader->scratch);
     ecs_running_call(outer);
+    if (capacity > bytes_max(match, message)) capacity = bytes_max(match, message);
     *size = proto_encode(reader->scratch, target, capacity);
     return *size > 0 || proto_encoded_bytes(reader->scratch) == 0 ? NET_OK : NET_ERR_FULL;
 }
@@ -326,7 +337,7 @@ void net_match_input(net_match* match, uint32_t client, const void* data, size_t
         payload target;
         bool is_right = net_match_unpack(match, match->input_message, data, size, &target);
         BASE_ASSERT(is_right); // net_match_input_check accepted it
-        memcpy(player->input, target.bytes, sizeof player->input);
+        memcpy(player->input, target.bytes, net_match_input_bytes(match));
         player->has_input = true;
     }
     if (!player->has_input || !ecs_is_alive(match->world, player->entity)) return;
@@ -444,8 +455,15 @@ net_result net_match_pack(net_match* match, uint32_t message, const void* data, 
     if (!proto_codec_accepts(&reader->codec, known->descriptor, target, *size))
         result = NET_ERR_MALFORMED;
     if (result == NET_OK) return result;
-    keep_refusal(reader, known,
-                 result == NET_ERR_FULL ? "is too long" : "has a value that no peer takes");
+    char why[160] = "has a value that no peer takes";
+    const size_t most = bytes_max(match, message);
+    if (result == NET_ERR_FULL)
+        (void)base_text_format(why, sizeof why, "is too long: %zu bytes, at most %zu%s",
+                               proto_encoded_bytes(reader->scratch), most,
+                               most != NET_EVENT_PART_BYTES_MAX
+                                   ? ""
+                                   : " (2560, if it is reliable and its event has more than 256)");
+    keep_refusal(reader, known, why);
     *size = 0;
     return result;
 }

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "game/match.h"
 #include "log/log_recorder.h"
 #include "state/schema.h"
 
@@ -605,6 +606,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_fixed64(&wire, FIELD_FEATURES,
                                (has_views ? NET_LOG_FEATURE_VIEWS : 0) |
                                    (config->is_hosted ? NET_LOG_FEATURE_HOSTED : 0) |
+                                   (match->has_long_events ? NET_LOG_FEATURE_LONG : 0) |
                                    (has_pack ? NET_LOG_FEATURE_FILES : 0));
         *has_values = wants_values && much == DETAIL_ALL;
         if (*has_values) proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, NET_LOG_ROW_CODE);
@@ -693,7 +695,7 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 #define FEATURES_KNOWN                                                                             \
     (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_CONTROLS |                  \
      NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN | NET_LOG_FEATURE_FILES |                       \
-     NET_LOG_FEATURE_HOSTED)
+     NET_LOG_FEATURE_HOSTED | NET_LOG_FEATURE_LONG)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);

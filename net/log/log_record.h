@@ -174,6 +174,7 @@ enum {
 #define NET_LOG_FEATURE_SEEN UINT64_C(32)    ///< a client's record of what it saw
 #define NET_LOG_FEATURE_FILES UINT64_C(64)   ///< the game has files: they are in the header
 #define NET_LOG_FEATURE_HOSTED UINT64_C(128) ///< the match has a host: joins may have records
+#define NET_LOG_FEATURE_LONG UINT64_C(256)   ///< its events may be longer than a part of one
 
 /// Pack the Header of a match. When the whole schema does not fit a
 /// record, templates, then fields are left out. *has_values, if it is set, says that states

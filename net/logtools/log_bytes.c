@@ -160,7 +160,7 @@ enum {
 // templates. A field that a later version adds is not among them.
 static const uint8_t FIELDS_KEPT[] = {1, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 17};
 // Of the log's features these are about its records and its keyframes.
-#define FEATURES_KEPT (NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_RELOAD)
+#define FEATURES_KEPT (NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_LONG)
 
 struct net_log_watch {
     base_owner owner;

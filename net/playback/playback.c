@@ -34,8 +34,11 @@ enum { WARM_FRAME_MS = 100 }; // between two frames of a seek that are far from 
 
 // An event that waits for the state of its tick.
 typedef struct playback_event {
-    net_event_outbox_entry entry;
-    bool had_target; // in the tick before
+    ecs_tick tick;
+    ecs_entity target;
+    uint32_t message;
+    uint32_t at, size; // its payload in event_bytes
+    bool had_target;   // in the tick before
 } playback_event;
 
 struct net_playback {
@@ -61,6 +64,7 @@ struct net_playback {
     uint32_t client;        // what it has is shown; 0: everything
     playback_event* events; // of the tick that is stepped
     uint32_t event_count, event_capacity;
+    base_bytes event_bytes;
     uint64_t bytes; // of the log when it was followed last
 };
 
@@ -105,37 +109,48 @@ static void take_passed(void* context, const net_log_record* record) {
         BASE_ARRAY_RESERVE(&playback->owner.allocator, playback->events, playback->event_capacity,
                            playback->event_count + 1);
         playback_event* event = &playback->events[playback->event_count++];
-        event->had_target = has_entity(playback, item.target);
-        event->entry = (net_event_outbox_entry){.message = item.message,
-                                                .tick = record->tick,
-                                                .target = item.target,
-                                                .size = item.payload_bytes};
-        memcpy(event->entry.payload, item.payload, item.payload_bytes);
+        *event = (playback_event){.tick = record->tick,
+                                  .target = item.target,
+                                  .message = item.message,
+                                  .at = (uint32_t)playback->event_bytes.size,
+                                  .size = item.payload_bytes,
+                                  .had_target = has_entity(playback, item.target)};
+        base_bytes_write(&playback->event_bytes, item.payload, item.payload_bytes);
     }
 }
 
 // A client gets an event about what it sees (server/server_gather.c).
-static bool may_know(const net_playback* playback, playback_event* event) {
-    net_event_outbox_entry* entry = &event->entry;
+static bool may_know(const net_playback* playback, const playback_event* event, bool* is_alone) {
     net_event_needs needs;
     if (playback->client == 0) return true;
-    if (!event->had_target && !has_entity(playback, entry->target)) return false;
-    net_event_needs_of(net_presenter_match(playback->presenter), entry->message, entry->payload,
-                       entry->size, &needs);
+    if (!event->had_target && !has_entity(playback, event->target)) return false;
+    net_event_needs_of(net_presenter_match(playback->presenter), event->message,
+                       playback->event_bytes.data + event->at, event->size, &needs);
     for (uint32_t i = 0; i < needs.count; i++)
-        if (!has_entity(playback, needs.entities[i])) entry->is_alone = true;
-    return !entry->is_alone || needs.is_late;
+        if (!has_entity(playback, needs.entities[i])) *is_alone = true;
+    return !*is_alone || needs.is_late;
+}
+
+static void drop_events(net_playback* playback) {
+    playback->event_count = 0;
+    base_bytes_clear(&playback->event_bytes);
 }
 
 static void give_events(net_playback* playback) {
     for (uint32_t i = 0; i < playback->event_count && playback->presenter; i++) {
-        playback_event* event = &playback->events[i];
-        if (!may_know(playback, event)) continue;
-        if (playback->module->game->messages[event->entry.message - 1].is_reliable)
-            event->entry.number = ++playback->event_number;
-        net_scene_event(scene_of(playback), &event->entry);
+        const playback_event* event = &playback->events[i];
+        bool is_alone = false;
+        if (!may_know(playback, event, &is_alone)) continue;
+        const bool is_reliable = playback->module->game->messages[event->message - 1].is_reliable;
+        const net_event given = {.tick = event->tick,
+                                 .target = event->target,
+                                 .number = is_reliable ? ++playback->event_number : 0,
+                                 .message = event->message,
+                                 .size = event->size,
+                                 .is_alone = is_alone};
+        net_scene_event(scene_of(playback), &given, playback->event_bytes.data + event->at);
     }
-    playback->event_count = 0;
+    drop_events(playback);
 }
 
 static void compare_schemas(net_playback* playback) {
@@ -324,7 +339,7 @@ static net_result read_marks(net_playback* playback, uint64_t blocks) {
 
 static net_result open_at(net_playback* playback, double tick) {
     close_view(playback);
-    playback->event_count = 0;
+    drop_events(playback);
     net_result result = net_log_state_seek(playback->state, warm_tick(playback, (ecs_tick)tick));
     const ecs_tick here = net_log_state_tick(playback->state);
     if (result == NET_ERR_DAMAGED && here < playback->last) playback->last = here;
@@ -424,6 +439,7 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     if (reporter) playback->reporter = *reporter;
     playback->notes.reporter = &playback->reporter;
     playback->notes.file = reader->file;
+    base_bytes_init(&playback->event_bytes, &playback->owner.allocator);
     net_playback_marks_init(&playback->marks, &playback->owner.allocator, reader);
     net_result result = open_playback(playback);
     if (result != NET_OK) {

@@ -68,8 +68,8 @@ static void note_packet(net_presenter* presenter, uint64_t now_us, ecs_tick tick
         net_predict_state(presenter->predict, tick, input_used, input_repeats, has_player_row);
 }
 
-static void add_event(net_presenter* presenter, const net_event_outbox_entry* event) {
-    net_scene_event(presenter->scene, event);
+static void add_event(net_presenter* presenter, const net_event* event) {
+    net_scene_event(presenter->scene, event, event->payload);
 }
 
 static void add_varsize(net_presenter* presenter, const net_varsize_message* message) {

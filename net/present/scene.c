@@ -148,24 +148,20 @@ void net_scene_packet(net_scene* scene, ecs_tick tick) {
     scene->has_packet = true;
 }
 
-void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
-    BASE_ASSERT(event && event->size <= sizeof event->payload);
+void net_scene_event(net_scene* scene, const net_event* event, const void* payload) {
+    BASE_ASSERT(event && event->size <= NET_EVENT_PAYLOAD_BYTES_MAX);
     if (scene->broken != NET_OK) return;
     // A correct server sends no events of later ticks. Such an event would wait for ever, and
     // others after it.
     bool is_too_early = scene->has_packet && event->tick > scene->newest &&
                         event->tick - scene->newest > NET_SCENE_TICKS;
-    if (is_too_early || scene->event_count == NET_SCENE_EVENTS_MAX) {
+    if (is_too_early || scene->events.count == NET_SCENE_EVENTS_MAX) {
         scene->counters.events_dropped++;
         return;
     }
-    BASE_ARRAY_RESERVE(&scene->owner.allocator, scene->events, scene->event_capacity,
-                       scene->event_count + 1);
-    net_event_inbox_entry* entry = &scene->events[scene->event_count++];
-    entry->event = *event;
-    entry->waited_ticks = 0;
-    net_event_needs_of(scene->match, event->message, event->payload, event->size, &entry->needs);
-    if (event->is_alone) entry->needs.count = 0;
+    net_event_needs needs;
+    net_event_needs_of(scene->match, event->message, payload, event->size, &needs);
+    (void)net_event_line_add(&scene->events, &scene->owner.allocator, event, payload, &needs);
 }
 
 net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message) {
@@ -198,16 +194,15 @@ static void place_all(net_scene* scene, double moment, bool is_final) {
 
 typedef enum event_fate { EVENT_WAITS, EVENT_POSTED, EVENT_DROPPED } event_fate;
 
-static event_fate post_event(net_scene* scene, net_event_inbox_entry* entry, ecs_tick tick) {
-    const net_event_outbox_entry* event = &entry->event;
+static event_fate post_event(net_scene* scene, net_event* event, ecs_tick tick) {
     if (event->tick > tick) return EVENT_WAITS;
-    switch (net_event_inbox_find_fate(entry, net_match_world(scene->match), find_shown, scene)) {
+    switch (net_event_find_fate(event, net_match_world(scene->match), find_shown, scene)) {
     case NET_EVENT_READY:
         break;
     case NET_EVENT_OVER:
         return EVENT_DROPPED;
     case NET_EVENT_WAITS:
-        if (++entry->waited_ticks <= NET_EVENT_WAIT_TICKS_MAX || net_event_inbox_give_up(entry))
+        if (++event->waited_ticks <= NET_EVENT_WAIT_TICKS_MAX || net_event_give_up(event))
             return EVENT_WAITS;
         return EVENT_DROPPED;
     }
@@ -219,19 +214,16 @@ static event_fate post_event(net_scene* scene, net_event_inbox_entry* entry, ecs
 // Reliable events after a reliable event that waits have to wait too.
 static void post_events(net_scene* scene, ecs_tick tick) {
     bool is_held = false;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < scene->event_count; i++) {
-        net_event_inbox_entry* entry = &scene->events[i];
-        bool is_reliable = entry->event.number != 0;
-        event_fate fate = is_reliable && is_held ? EVENT_WAITS : post_event(scene, entry, tick);
+    for (net_event* event = NULL; (event = net_event_line_next(&scene->events, event));) {
+        bool is_reliable = event->number != 0;
+        event_fate fate = is_reliable && is_held ? EVENT_WAITS : post_event(scene, event, tick);
         scene->counters.events += fate == EVENT_POSTED;
         scene->counters.events_dropped += fate == EVENT_DROPPED;
-        if (fate != EVENT_WAITS) continue;
-        is_held = is_held || is_reliable;
-        if (kept != i) scene->events[kept] = *entry;
-        kept++;
+        if (fate == EVENT_WAITS)
+            is_held = is_held || is_reliable;
+        else
+            net_event_line_remove(&scene->events, event);
     }
-    scene->event_count = kept;
 }
 
 static void step_to(net_scene* scene, ecs_tick last) {
@@ -278,8 +270,7 @@ static void validate_slot(const net_scene* scene, const net_scene_slot* slot, ui
 }
 
 void net_scene_validate(const net_scene* scene) {
-    BASE_ASSERT(scene->event_count <= scene->event_capacity);
-    BASE_ASSERT(scene->event_count <= NET_SCENE_EVENTS_MAX);
+    BASE_ASSERT(scene->events.count <= NET_SCENE_EVENTS_MAX);
     if (scene->broken != NET_OK) return; // an index may be half changed
     for (uint32_t i = 0; i < scene->slot_capacity; i++)
         validate_slot(scene, &scene->slots[i], i);

@@ -74,7 +74,7 @@ void net_scene_packet(net_scene* scene, ecs_tick tick);
 /// It is posted when event->tick is shown and its target and the entities that it names exist. It
 /// is dropped when one of them is gone, or after NET_EVENT_WAIT_TICKS_MAX
 /// (net_message.is_delivered_late).
-void net_scene_event(net_scene* scene, const net_event_outbox_entry* event);
+void net_scene_event(net_scene* scene, const net_event* event, const void* payload);
 /// Add a variable-size value. It is shown when its entity is, not at a tick of its own.
 /// @return NET_OK; NET_ERR_MALFORMED (no server writes it: drop the session).
 net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message);
@@ -141,8 +141,7 @@ struct net_scene {
     ecs_tick received[NET_SCENE_TICKS]; ///< [tick % NET_SCENE_TICKS]
     ecs_tick newest;                    ///< of any packet
     bool has_packet;
-    net_event_inbox_entry* events;
-    uint32_t event_count, event_capacity;
+    net_event_line events;
     double shown, shown_before; ///< tick; before: at the beginning of this advance
     ecs_tick stepped;           ///< stage "act" ran for
     bool has_shown;

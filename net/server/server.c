@@ -113,6 +113,8 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
         net_match_client_last(config->match); // a match that was restored had some
     server->rng = base_rng_make(net_match_get_config(config->match)->seed, 16);
     net_event_outbox_init(&server->recent, server->allocator);
+    base_bytes_init(&server->sight_bytes, server->allocator);
+    base_bytes_init(&server->out.event_bytes, server->allocator);
     server->is_recalling = config->is_following;
     net_ration_init(&server->ration, config->reporter);
     // Packets to a client are half a second apart at most, whatever divisor the operator requests.

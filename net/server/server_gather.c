@@ -94,31 +94,24 @@ static void gather_joins(net_server* server, net_tick_inputs* begin) {
 
 // Room for the events of one more client.
 static void reserve_events(net_server* server, uint32_t count) {
-    const uint32_t needed = count + NET_CLIENT_EVENTS_PER_TICK_MAX + NET_SIGHTS_PER_TICK_MAX;
-    if (needed <= server->event_capacity && needed <= server->event_copy_capacity) return;
-    BASE_ARRAY_RESERVE(server->allocator, server->event_copies, server->event_copy_capacity,
-                       needed);
-    for (uint32_t i = 0; i < count; i++) // the copies have moved
-        server->events[i].payload = server->event_copies[i].payload;
-    BASE_ARRAY_RESERVE(server->allocator, server->events, server->event_capacity, needed);
+    BASE_ARRAY_RESERVE(server->allocator, server->events, server->event_capacity,
+                       count + NET_CLIENT_EVENTS_PER_TICK_MAX + NET_SIGHTS_PER_TICK_MAX);
 }
 
 static void gather_events(net_server* server, net_session* session, net_tick_inputs* begin) {
-    if (session->inbox.count == 0) return;
+    if (session->inbox.line.count == 0) return;
     reserve_events(server, begin->event_count);
     const ecs_world* world = net_match_world(server->config.match);
     for (uint32_t i = 0; i < NET_CLIENT_EVENTS_PER_TICK_MAX; i++) {
-        const net_event_outbox_entry* event = net_event_inbox_next(&session->inbox, world);
+        const net_event* event = net_event_inbox_next(&session->inbox, world);
         if (!event) break;
         BASE_ASSERT(begin->event_count < server->event_capacity);
-        net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
-        *copy = *event;
         server->events[begin->event_count++] = (net_tick_event){.client = session->client,
-                                                                .message = copy->message,
-                                                                .target = copy->target,
-                                                                .number = copy->number,
-                                                                .payload = copy->payload,
-                                                                .size = copy->size};
+                                                                .message = event->message,
+                                                                .target = event->target,
+                                                                .number = event->number,
+                                                                .payload = event->payload,
+                                                                .size = event->size};
     }
 }
 
@@ -131,15 +124,16 @@ static void gather_sights(net_server* server, net_session* session, net_tick_inp
     reserve_events(server, begin->event_count);
     uint32_t taken = 0;
     for (; taken < sights->count && taken < NET_SIGHTS_PER_TICK_MAX; taken++) {
-        net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
+        base_bytes* bytes = &server->sight_bytes;
+        const size_t at = bytes->size;
         size_t size;
-        if (net_match_pack_sight(match, &sights->items[taken], copy->payload, sizeof copy->payload,
-                                 &size) != NET_OK)
-            continue; // the module's message refuses its own event
-        server->events[begin->event_count++] = (net_tick_event){.client = session->client,
-                                                                .message = match->sight_message,
-                                                                .payload = copy->payload,
-                                                                .size = (uint32_t)size};
+        const net_result result = net_match_pack_sight(
+            match, &sights->items[taken], base_bytes_extend(bytes, NET_EVENT_PAYLOAD_BYTES_MAX),
+            NET_EVENT_PAYLOAD_BYTES_MAX, &size);
+        bytes->size = result == NET_OK ? at + size : at;
+        if (result != NET_OK) continue; // the module's message refuses its own event
+        server->events[begin->event_count++] = (net_tick_event){
+            .client = session->client, .message = match->sight_message, .size = (uint32_t)size};
     }
     sights->count -= taken;
     memmove(sights->items, sights->items + taken, sights->count * sizeof *sights->items);
@@ -177,6 +171,7 @@ static void gather_input(net_server* server, net_session* session, net_tick_inpu
 
 void net_server_gather(net_server* server, net_tick_inputs* begin) {
     BASE_ASSERT(server && begin && begin->tick != 0);
+    base_bytes_clear(&server->sight_bytes);
     gather_leaves(server, begin);
     gather_joins(server, begin);
     for (net_session* session = NULL; (session = net_server_next(server, session));) {
@@ -184,6 +179,13 @@ void net_server_gather(net_server* server, net_tick_inputs* begin) {
         gather_events(server, session, begin);
         gather_sights(server, session, begin);
         gather_input(server, session, begin);
+    }
+    // The bytes of sights do not move any more.
+    for (uint32_t i = 0, at = 0; i < begin->event_count; i++) {
+        net_tick_event* event = &server->events[i];
+        if (event->payload) continue;
+        event->payload = server->sight_bytes.data + at;
+        at += event->size;
     }
     begin->events = server->events;
     begin->inputs = server->inputs;
@@ -278,9 +280,14 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     if (!description) return;
     BASE_ARRAY_RESERVE(server->allocator, out->events, out->event_capacity, out->event_count + 1);
     net_server_event* added = &out->events[out->event_count];
+    const size_t at = out->event_bytes.size;
     size_t size;
-    if (net_match_pack(match, message, event->payload, added->payload, sizeof added->payload,
-                       &size) != NET_OK) {
+    const net_result result =
+        net_match_pack(match, message, event->payload,
+                       base_bytes_extend(&out->event_bytes, NET_EVENT_PAYLOAD_BYTES_MAX),
+                       NET_EVENT_PAYLOAD_BYTES_MAX, &size);
+    out->event_bytes.size = result == NET_OK ? at + size : at;
+    if (result != NET_OK) {
         net_server_drop(server, NET_DROP_EVENT_LONG, 1);
         base_report(net_ration_take(&server->ration, NET_RATION_EVENT, server->now_us), NULL,
                     NET_FOUND_UNSENT, "warning: a message is not sent: %s",
@@ -290,14 +297,20 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     added->message = message;
     added->is_reliable = description->is_reliable;
     added->target = event->target;
+    added->at = (uint32_t)at;
     added->size = (uint32_t)size;
     added->is_late = description->is_delivered_late;
-    added->entity_count = net_match_entities_of(match, message, event->payload, added->entities);
+    BASE_ARRAY_RESERVE(server->allocator, out->event_entities, out->event_entity_capacity,
+                       out->event_entity_count + NET_EVENT_ENTITIES_MAX);
+    added->entities_at = out->event_entity_count;
+    ecs_entity* entities = out->event_entities + added->entities_at;
+    added->entity_count = net_match_entities_of(match, message, event->payload, entities);
+    out->event_entity_count += added->entity_count;
     // Does all live that an event is about?
     bool lives =
         added->target == ECS_ENTITY_NONE || ecs_is_alive(net_match_world(match), added->target);
     for (uint32_t i = 0; i < added->entity_count && lives && !added->is_late; i++)
-        lives = ecs_is_alive(net_match_world(match), added->entities[i]);
+        lives = ecs_is_alive(net_match_world(match), entities[i]);
     // A client drops it when it learns that, mostly in the same packet.
     if (!lives) net_server_count_gone(server, event->type, 1);
     out->event_count++;
@@ -360,9 +373,11 @@ static bool add_seen(net_server_out* out, uint32_t place, const net_repl_state* 
     return true;
 }
 
-static bool sees_all(const net_server_event* event, const net_repl_state* repl) {
+static bool sees_all(const net_server_out* out, const net_server_event* event,
+                     const net_repl_state* repl) {
     for (uint32_t i = 0; i < event->entity_count; i++)
-        if (!net_repl_state_sees(repl, event->entities[i], NULL)) return false;
+        if (!net_repl_state_sees(repl, out->event_entities[event->entities_at + i], NULL))
+            return false;
     return true;
 }
 
@@ -375,7 +390,7 @@ static bool may_know(const net_server_out* out, uint32_t place, const net_repl_s
          (event->target != ECS_ENTITY_NONE && !net_repl_state_sees(repl, event->target, NULL))))
         return false;
     // The client could never deliver it: it would hold up later events.
-    return event->is_late || sees_all(event, repl);
+    return event->is_late || sees_all(out, event, repl);
 }
 
 void net_server_queue_events(net_server* server, uint32_t place) {
@@ -389,10 +404,10 @@ void net_server_queue_events(net_server* server, uint32_t place) {
             unseen++;
             continue;
         }
-        bool is_alone = event->is_late && !sees_all(event, to->repl);
+        bool is_alone = event->is_late && !sees_all(&server->out, event, to->repl);
         if (net_event_outbox_push(&to->outbox, event->is_reliable, is_alone, event->message,
-                                  server->out.tick, event->target, event->payload,
-                                  event->size) == NET_OK)
+                                  server->out.tick, event->target,
+                                  server->out.event_bytes.data + event->at, event->size) == NET_OK)
             continue;
         to->events_refused++;
         if (!event->is_reliable) continue;

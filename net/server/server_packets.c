@@ -130,6 +130,9 @@ static bool take_events(net_server_lane* lane, net_session* session,
     const net_game_module* game = net_match_get_config(match)->module->game;
     for (size_t i = 0; i < packet->n_events; i++) {
         Shoal__Wire__GameEvent event = *packet->events[i];
+        const net_result joined = net_event_inbox_join(&session->inbox, &event);
+        if (joined == NET_ERR_STALE) continue;
+        if (joined != NET_OK) return false;
         uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
         size_t size = 0;
         if (net_match_event_take(match, &lane->reader, event.message, event.payload.data,
@@ -142,8 +145,7 @@ static bool take_events(net_server_lane* lane, net_session* session,
         event.target = ECS_ENTITY_NONE;
         event.payload = (ProtobufCBinaryData){size, payload};
         const uint64_t full = session->inbox.full;
-        if (net_event_inbox_push(&session->inbox, &event, NULL) != NET_OK)
-            lane->dropped[NET_DROP_EVENT_FULL] += 1;
+        (void)net_event_inbox_push(&session->inbox, &event, NULL);
         // Our clients end their own session before they send this many.
         session->is_flooding = session->is_flooding || session->inbox.full != full;
     }

@@ -20,20 +20,19 @@ void net_server_keep_event(net_server* server, const net_server_event* event) {
     if (recent->reliable.count == NET_EVENTS_RELIABLE_MAX)
         (void)net_event_outbox_acked(recent, recent->number_next - recent->reliable.count);
     if (net_event_outbox_push(recent, true, false, event->message,
-                              net_match_tick(server->config.match), event->target, event->payload,
-                              event->size) != NET_OK)
+                              net_match_tick(server->config.match), event->target,
+                              server->out.event_bytes.data + event->at, event->size) != NET_OK)
         net_server_drop(server, NET_DROP_EVENT_QUEUE, 1);
 }
 
 // May the client get this event now? `is_alone`: without the entities in its payload.
-static bool may_get(net_server* server, const net_repl_state* repl,
-                    const Shoal__Wire__GameEvent* event, bool* is_alone) {
-    net_event_needs needs = {0};
+static bool may_get(net_server* server, const net_repl_state* repl, const net_event* event,
+                    bool* is_alone) {
+    net_event_needs needs;
     *is_alone = false;
     if (event->target != ECS_ENTITY_NONE && !net_repl_state_sees(repl, event->target, NULL))
         return false;
-    net_event_needs_of(server->config.match, event->message, event->payload.data,
-                       event->payload.len, &needs);
+    net_event_needs_of(server->config.match, event->message, event->payload, event->size, &needs);
     for (uint32_t i = 0; i < needs.count; i++)
         *is_alone |= !net_repl_state_sees(repl, needs.entities[i], NULL);
     return !*is_alone || needs.is_late;
@@ -41,18 +40,9 @@ static bool may_get(net_server* server, const net_repl_state* repl,
 
 // Those after the one that came last. One that the client cannot get any more is counted.
 static bool send_missing(net_server* server, net_session* session) {
-    static const uint32_t EVENTS = NET_EVENTS_RELIABLE_MAX;
-    const base_allocator* allocator = server->allocator;
     net_session_out* out = &session->out;
-    Shoal__Wire__GameEvent* events = base_allocate(allocator, EVENTS * sizeof *events);
-    Shoal__Wire__GameEvent** pointers = base_allocate(allocator, EVENTS * sizeof *pointers);
-    bool is_done = true;
-    size_t bytes = 0;
-    const uint32_t count =
-        net_event_outbox_fill(&server->recent, events, pointers, EVENTS, SIZE_MAX, &bytes);
     uint32_t known = session->memory.events;
-    for (uint32_t i = 0; i < count && is_done; i++) {
-        const Shoal__Wire__GameEvent* event = &events[i];
+    for (net_event* event = NULL; (event = net_event_line_next(&server->recent.reliable, event));) {
         if (event->tick < session->memory.event_tick) continue;
         bool is_alone;
         if (!may_get(server, out->repl, event, &is_alone)) {
@@ -63,13 +53,11 @@ static bool send_missing(net_server* server, net_session* session) {
             known--;
             continue;
         }
-        is_done = net_event_outbox_push(&out->outbox, true, is_alone, event->message, event->tick,
-                                        event->target, event->payload.data,
-                                        (uint32_t)event->payload.len) == NET_OK;
+        if (net_event_outbox_push(&out->outbox, true, is_alone, event->message, event->tick,
+                                  event->target, event->payload, event->size) != NET_OK)
+            return false;
     }
-    base_release(allocator, events, EVENTS * sizeof *events);
-    base_release(allocator, pointers, EVENTS * sizeof *pointers);
-    return is_done;
+    return true;
 }
 
 bool net_session_begin_rebase(net_server* server, net_session* session) {

@@ -118,12 +118,10 @@ typedef struct net_server_event {
     uint32_t message;
     bool is_reliable;
     ecs_entity target;
-    uint32_t size;
-    uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
-    bool is_late; ///< net_message.is_delivered_late
-    uint32_t entity_count;
-    ecs_entity entities[NET_EVENT_ENTITIES_MAX]; ///< entities in the payload
-    uint32_t next;                               ///< of its chain: number + 1; 0: the last one
+    uint32_t at, size;                  ///< its payload in event_bytes
+    bool is_late;                       ///< net_message.is_delivered_late
+    uint32_t entities_at, entity_count; ///< the entities in its payload, in event_entities
+    uint32_t next;                      ///< of its chain: number + 1; 0: the last one
 } net_server_event;
 
 #define NET_EVENT_CHAINS 256u
@@ -141,6 +139,9 @@ typedef struct net_server_out {
     uint32_t* order; ///< slots of all sessions, by these places
     net_server_event* events;
     uint32_t event_count, event_capacity;
+    base_bytes event_bytes;
+    ecs_entity* event_entities;
+    uint32_t event_entity_count, event_entity_capacity;
     /// Per session a bit per event: the client saw its target before this step, or sees it.
     uint64_t* seen;
     uint32_t seen_capacity, seen_words;
@@ -227,9 +228,9 @@ struct net_server {
     uint32_t* roster_gone;
     uint32_t roster_capacity;
     uint32_t homeless;      ///< players of the match with is_homeless
-    net_tick_event* events; ///< of clients, with payloads in event_copies
-    net_event_outbox_entry* event_copies;
-    uint32_t event_capacity, event_copy_capacity;
+    net_tick_event* events; ///< of clients; payloads lie in their inboxes, and in sight_bytes
+    uint32_t event_capacity;
+    base_bytes sight_bytes;
     net_server_out out;
     net_server_slips slips;
     uint64_t events_gone;                                ///< as the world counts them

@@ -178,7 +178,8 @@ static void replicate(net_server* server) {
     char name[NET_SAVE_NAME_BYTES];
     if (net_match_take_save(server->config.match, name) && observer->save)
         observer->save(observer->context, name);
-    server->out.event_count = 0;
+    server->out.event_count = server->out.event_entity_count = 0;
+    base_bytes_clear(&server->out.event_bytes);
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)
         net_server_add_event(server, &changes.events[i]);

@@ -137,7 +137,7 @@ PYTHON
     build 1 "hop_3d.c:$line:"
     ! grep -q '\.es\.h:[0-9:]* error' said.out || fail "a generated line is named"
     sed -i 's/^    int32_t odd;$/    int32_t odd[80] ES_LOCAL;/' hop_3d/hop_3d.c
-    build 1 'event hop_3d_input has more than 256 bytes, ECS_EVENT_BYTES_MAX: put larger values into a component'
+    build 1 'event hop_3d_input has more than 256 bytes, NET_EVENT_STRUCT_BYTES_MAX: an input has at most that many'
 }
 
 case_new_game_is_built_while_it_is_played() {

@@ -12,7 +12,9 @@
 //      is_resumed, with up to 16 bytes of secret and settings of 8 bytes each
 //   3  an input packet (server) or a state packet (client) around the bytes: the next seq, a true
 //      acknowledgement, the bytes as input or as body
-//   4  the same with an event: the first two bytes are number and message, the rest its payload
+//   4  the same with an event: the first two bytes are number and message, the rest its payload.
+//      With bit 7 of the number a part: of the rest the first three bytes are whole_bytes and part,
+//      and the others are repeated up to the length that such a part has, or one byte more or less
 //   5  fields of such a packet from the bytes, four bytes each: seq, ack, ack_bits, event_ack,
 //      input_first or tick
 //   6  the first byte is the number of ticks that pass
@@ -181,9 +183,30 @@ static void strike_welcome(stage* at, const uint8_t* bytes, size_t size) {
     raw_server_welcome_as(&at->hostile, welcome);
 }
 
+// The event of operation 4, with its payload.
+static Shoal__Wire__GameEvent event_of(const uint8_t* bytes, size_t size,
+                                       uint8_t payload[NET_EVENT_PART_BYTES_MAX + 1]) {
+    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+    event.number = bytes[0] & 0x7f;
+    event.message = bytes[1];
+    event.payload = (ProtobufCBinaryData){size - 2, (uint8_t*)(uintptr_t)bytes + 2};
+    if (!(bytes[0] & 0x80) || size < 6) return event;
+    event.whole_bytes = (uint32_t)bytes[2] << 8 | bytes[3];
+    event.part = bytes[4] & 0x3f;
+    const uint32_t from = event.part * NET_EVENT_PART_BYTES_MAX;
+    const uint32_t left = event.whole_bytes > from ? event.whole_bytes - from : 1;
+    event.payload.len = left < NET_EVENT_PART_BYTES_MAX ? left : NET_EVENT_PART_BYTES_MAX;
+    event.payload.len += (size_t)(bytes[4] >> 6 == 1) - (bytes[4] >> 6 == 2);
+    event.payload.data = payload;
+    for (size_t i = 0; i < event.payload.len; i++)
+        payload[i] = bytes[5 + i % (size - 5)];
+    return event;
+}
+
 static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
     raw_client* from = &at->intruder;
     net_input_packet packet;
+    uint8_t payload[NET_EVENT_PART_BYTES_MAX + 1];
     switch (operation) {
     case 2:
         strike_hello(at, bytes, size);
@@ -194,7 +217,10 @@ static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, si
         break;
     case 4:
         packet = raw_client_packet(from);
-        if (size >= 2) raw_client_event(from, packet, bytes[0], bytes[1], bytes + 2, size - 2);
+        if (size >= 2) {
+            Shoal__Wire__GameEvent event = event_of(bytes, size, payload);
+            raw_client_send_event(from, packet, &event);
+        }
         break;
     case 5:
         packet = raw_client_packet(from);
@@ -227,6 +253,7 @@ static void say_goodbye(raw_server* from, const uint8_t* bytes, size_t size) {
 static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
     raw_server* from = &at->hostile;
     raw_state packet;
+    uint8_t payload[NET_EVENT_PART_BYTES_MAX + 1];
     switch (operation) {
     case 2:
         strike_welcome(at, bytes, size);
@@ -240,8 +267,10 @@ static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, si
     case 4:
         packet = raw_server_packet(from, at->now_us / STAGE_TICK_US);
         if (size >= 2) {
-            raw_server_event(from, packet, bytes[0], bytes[1], word(bytes, size, 1), bytes + 2,
-                             size - 2);
+            Shoal__Wire__GameEvent event = event_of(bytes, size, payload);
+            event.target = word(bytes, size, 1);
+            event.tick = packet.header.tick;
+            raw_server_send_event(from, packet, &event);
         }
         break;
     case 5:

@@ -251,7 +251,12 @@ void raw_client_event(raw_client* raw, net_input_packet packet, uint32_t number,
     event.message = message;
     event.payload.data = (uint8_t*)(uintptr_t)payload;
     event.payload.len = size;
-    Shoal__Wire__GameEvent* events[1] = {&event};
+    raw_client_send_event(raw, packet, &event);
+}
+
+void raw_client_send_event(raw_client* raw, net_input_packet packet,
+                           Shoal__Wire__GameEvent* event) {
+    Shoal__Wire__GameEvent* events[1] = {event};
     uint8_t bytes[NET_CONTROL_BYTES_MAX];
     (void)raw_client_send_bytes(raw, NET_CHANNEL_REALTIME, bytes,
                                 raw_client_pack(&packet, events, 1, bytes, sizeof bytes));

@@ -83,5 +83,6 @@ size_t raw_client_pack(const net_input_packet* packet, Shoal__Wire__GameEvent** 
 /// Send it with one event.
 void raw_client_event(raw_client* raw, net_input_packet packet, uint32_t number, uint32_t message,
                       const void* payload, size_t size);
+void raw_client_send_event(raw_client* raw, net_input_packet packet, Shoal__Wire__GameEvent* event);
 /// Send bytes that are no message.
 void raw_client_garbage(raw_client* raw, net_channel channel);

@@ -244,6 +244,9 @@ void raw_server_event(raw_server* raw, raw_state packet, uint32_t number, uint32
     event.tick = packet.header.tick;
     event.payload.data = (uint8_t*)(uintptr_t)payload;
     event.payload.len = size;
-    Shoal__Wire__GameEvent* events[1] = {&event};
-    send_packet(raw, packet, events, 1);
+    raw_server_send_event(raw, packet, &event);
+}
+
+void raw_server_send_event(raw_server* raw, raw_state packet, Shoal__Wire__GameEvent* event) {
+    send_packet(raw, packet, &event, 1);
 }

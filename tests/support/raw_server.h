@@ -81,3 +81,4 @@ void raw_server_send_state(raw_server* raw, raw_state packet);
 /// Send it with one event.
 void raw_server_event(raw_server* raw, raw_state packet, uint32_t number, uint32_t message,
                       uint32_t target, const void* payload, size_t size);
+void raw_server_send_event(raw_server* raw, raw_state packet, Shoal__Wire__GameEvent* event);

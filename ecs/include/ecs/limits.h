@@ -26,7 +26,7 @@ BASE_C_BEGIN
 #define ECS_FIELDS_MAX 64u        ///< fields of one struct type
 #define ECS_TYPE_BYTES_MAX 65536u ///< a relocatable type larger than this is refused: box it
 #define ECS_EVENT_TYPES_MAX 256u
-#define ECS_EVENT_BYTES_MAX 256u      ///< payload of one event
+#define ECS_EVENT_BYTES_MAX 2048u     ///< payload of one event
 #define ECS_TEXT_BYTES_MAX (1u << 20) ///< one datablock file
 #define ECS_TEXT_DEPTH_MAX 32u        ///< nesting of blocks in a datablock file
 #define ECS_TEXT_ITEMS_MAX 10240u     ///< parameters and blocks in a datablock file

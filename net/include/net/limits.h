@@ -142,7 +142,7 @@ BASE_C_BEGIN
 #define NET_VARSIZE_WAITING_BYTES_MAX (1u << 20)
 
 // Inputs.
-#define NET_INPUT_BYTES_MAX 256u     ///< one encoded input
+#define NET_INPUT_BYTES_MAX 256u     ///< one input, encoded, and its struct
 #define NET_INPUT_REDUNDANCY 8u      ///< newest inputs in a packet, at most
 #define NET_INPUT_RING 64u           ///< inputs that wait on the server, per client
 #define NET_INPUT_DEPTH_MAX 12u      ///< when more wait, old ones are skipped: bounds the latency
@@ -150,7 +150,9 @@ BASE_C_BEGIN
 #define NET_REWIND_MS_MAX 500u       ///< lag compensation reaches back so far
 
 // Events.
-#define NET_EVENT_PAYLOAD_BYTES_MAX 512u
+#define NET_EVENT_STRUCT_BYTES_MAX 256u   ///< of a message that is not reliable
+#define NET_EVENT_PAYLOAD_BYTES_MAX 2560u ///< of a reliable one whose struct is larger, encoded
+#define NET_EVENT_PART_BYTES_MAX 512u     ///< of any other; a longer one travels in parts
 #define NET_EVENTS_RELIABLE_MAX                                                                    \
     256u ///< waiting per client and direction; one more ends the session
 #define NET_EVENTS_UNRELIABLE_MAX 64u ///< per tick, client and direction; more are dropped

@@ -24,7 +24,7 @@ CASE(text_is_escaped_and_bytes_are_hex) {
     event.tick = UINT64_MAX;
     event.payload = (ProtobufCBinaryData){3, (uint8_t*)"\x00\xff\x1a"};
     check(&event.base, "{\"number\":0,\"message\":0,\"tick\":18446744073709551615,\"target\":0,"
-                       "\"payload\":\"00ff1a\",\"is_alone\":false}");
+                       "\"payload\":\"00ff1a\",\"is_alone\":false,\"whole_bytes\":0,\"part\":0}");
     Sample__Note note = SAMPLE__NOTE__INIT;
     note.fruit = SAMPLE__FRUIT__PEAR;
     note.text = "a \"b\" \\ \n\xc3\xa9";

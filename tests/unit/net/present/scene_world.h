@@ -238,10 +238,10 @@ static inline void stage_feed(const stage_side* side, net_scene* scene, ecs_enti
 
 static inline void stage_send(net_scene* scene, uint32_t number, ecs_tick tick, ecs_entity target,
                               uint32_t content) {
-    net_event_outbox_entry event = {
-        .number = number, .message = STAGE_TOLD, .tick = tick, .target = target};
+    uint8_t payload[16];
+    net_event event = {.number = number, .message = STAGE_TOLD, .tick = tick, .target = target};
     Shoal__Wire__PlayerAssigned message = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
     message.entity = content;
-    event.size = (uint32_t)shoal__wire__player_assigned__pack(&message, event.payload);
-    net_scene_event(scene, &event);
+    event.size = (uint32_t)shoal__wire__player_assigned__pack(&message, payload);
+    net_scene_event(scene, &event, payload);
 }

@@ -10,6 +10,9 @@
 
 enum { SEATS = 8, NODES = 3, TAKEOVER_MS = 300, BROKER_MS = 5, PORT = 7777, IDENTITY = 77 };
 #define MS UINT64_C(1000)
+#ifndef FLEET_GAME
+#define FLEET_GAME swarm_module_get()
+#endif
 
 // A process.
 typedef struct node {
@@ -311,7 +314,7 @@ static inline void open_fleet_with(fleet* self, uint64_t seed, bool has_keys,
     self->broker = broker_sim_create(seed);
     broker_sim_set_faults(
         self->broker, &(broker_sim_faults){.delay_us_min = 300, .delay_us_max = BROKER_MS * MS});
-    assert_ok(net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", test_reporter(),
+    assert_ok(net_module_wrap(FLEET_GAME, swarm_templates(), "swarm.blk", test_reporter(),
                               &self->module));
     for (uint32_t i = 0; i < NODES; i++)
         self->nodes[i].number = i;

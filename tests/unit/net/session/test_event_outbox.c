@@ -53,8 +53,7 @@ OUTBOX_CASE(reliable_events_are_numbered_from_one_and_ride_until_acknowledged) {
 }
 
 OUTBOX_CASE(a_large_event_in_front_is_not_overtaken) {
-    assert_ok(
-        net_event_outbox_push(box, true, false, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX));
+    assert_ok(net_event_outbox_push(box, true, false, 1, 1, 0, payload, NET_EVENT_PART_BYTES_MAX));
     push(box, true, 2);
     push(box, false, 3);
     assert_int_equal(fill(box, 32, 100), 0);
@@ -74,7 +73,7 @@ OUTBOX_CASE(the_number_of_events_of_a_packet_is_bounded) {
 
 OUTBOX_CASE(payloads_are_taken_up_to_their_limit) {
     for (uint32_t is_reliable = 0; is_reliable < 2; is_reliable++) {
-        uint32_t max = NET_EVENT_PAYLOAD_BYTES_MAX;
+        uint32_t max = is_reliable ? NET_EVENT_PAYLOAD_BYTES_MAX : NET_EVENT_PART_BYTES_MAX;
         assert_ok(net_event_outbox_push(box, is_reliable, false, 1, 1, 0, NULL, 0));
         assert_ok(net_event_outbox_push(box, is_reliable, false, 1, 1, 0, payload, max - 1));
         assert_ok(net_event_outbox_push(box, is_reliable, false, 1, 1, 0, payload, max));
@@ -121,4 +120,38 @@ OUTBOX_CASE(order_survives_growth_of_a_ring_that_has_wrapped) {
         assert_int_equal(pointers[i]->number, acked + 1 + i);
         assert_int_equal(pointers[i]->message, acked + 1 + i);
     }
+}
+
+OUTBOX_CASE(a_long_event_travels_in_parts_and_holds_those_behind_it) {
+    const uint32_t size = NET_EVENT_PAYLOAD_BYTES_MAX - 9, part = NET_EVENT_PART_BYTES_MAX;
+    uint8_t whole[NET_EVENT_PAYLOAD_BYTES_MAX], got[NET_EVENT_PAYLOAD_BYTES_MAX] = {0};
+    for (uint32_t i = 0; i < size; i++)
+        whole[i] = (uint8_t)(i % 251);
+    push(box, true, 5);
+    assert_ok(net_event_outbox_push(box, true, false, 6, 9, 3, whole, size));
+    push(box, true, 7);
+    push(box, false, 8);
+    assert_int_equal(fill(box, 32, 88), 2); // a part has no room, nor is it overtaken
+    assert_int_equal(pointers[1]->message, 8);
+    uint32_t first[2];
+    for (uint32_t round = 0; round < 2; round++) {
+        uint32_t bits = 0;
+        for (uint32_t i = 0; i < 5; i++) {
+            assert_int_equal(fill(box, 32, 600), 2);
+            const Shoal__Wire__GameEvent* event = pointers[1];
+            assert_int_equal(event->number, 2);
+            assert_int_equal(event->whole_bytes, size);
+            assert_int_equal(event->payload.len, event->part < 4 ? part : part - 9);
+            memcpy(got + event->part * part, event->payload.data, event->payload.len);
+            bits |= 1u << event->part;
+            if (i == 0) first[round] = event->part;
+        }
+        assert_int_equal(bits, 31);
+    }
+    assert_int_not_equal(first[0], first[1]); // losses with the rhythm of the rounds meet another
+    assert_memory_equal(got, whole, size);
+    assert_true(net_event_outbox_acked(box, 2));
+    assert_int_equal(fill(box, 32, 600), 1);
+    assert_int_equal(pointers[0]->message, 7);
+    assert_int_equal(pointers[0]->whole_bytes, 0);
 }
