@@ -187,7 +187,8 @@ ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
         if (reader->failed || step > ECS_INDEX_MAX || !is_used(world, index += step) ||
             generation < 1 || generation > ECS_GENERATION_MAX)
             return ECS_ERR_MALFORMED;
-        ecs_record_reserve(world, (uint32_t)index);
+        // Elsewhere the ranges have made all pages.
+        if (world->is_mirror) ecs_record_reserve(world, (uint32_t)index);
         ecs_record_mut(storage, (uint32_t)index)->life = (uint16_t)generation;
     }
     return read_held(world, reader);
