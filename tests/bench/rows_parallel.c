@@ -76,13 +76,15 @@ static const char fall_text[] = "cube {\n"
 static void fall(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_vec3* restrict pos = rows->columns[0], * restrict vel = rows->columns[1];
     const ecs_vec3* restrict force = rows->columns[2];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        pos[i].x += vel[i].x * stage->dt;
-        pos[i].y += vel[i].y * stage->dt;
-        pos[i].z += vel[i].z * stage->dt;
-        vel[i].x += force[i].x * stage->dt;
-        vel[i].y += force[i].y * stage->dt;
-        vel[i].z += force[i].z * stage->dt;
+    const uint32_t count = rows->count;
+    const float dt = stage->dt;
+    for (uint32_t i = 0; i < count; i++) {
+        pos[i].x += vel[i].x * dt;
+        pos[i].y += vel[i].y * dt;
+        pos[i].z += vel[i].z * dt;
+        vel[i].x += force[i].x * dt;
+        vel[i].y += force[i].y * dt;
+        vel[i].z += force[i].z * dt;
     }
 }
 
