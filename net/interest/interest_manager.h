@@ -57,7 +57,7 @@ typedef struct net_interest_answer {
     const uint32_t* changed; ///< positions of members with other classes, weight or group; rising
     const net_interest_entity* changed_to;
     uint32_t changed_count;
-    uint32_t place; ///< of the viewpoint: those of neighbours are close to each other
+    uint32_t place; ///< of the viewpoint; neighbours have close numbers
 } net_interest_answer;
 
 /// base_owner_destroy ends it.

@@ -202,7 +202,7 @@ struct net_repl_state {
     uint64_t* sets;        ///< NET_SET_COUNT times word_count words; the block begins here
     uint64_t* carried;     ///< [seq % window] a set: sent in the slot's present epoch
     uint64_t* listed;      ///< [seq % window] a set: rows, as the client lists them
-    uint32_t word_count;   ///< there is room for so many times 64 slots
+    uint32_t word_count;   ///< it has room for 64 times this many slots
     uint32_t slot_end;     ///< above the highest ever used
     uint32_t window;       ///< room for the sets of so many packets; a power of two
     uint32_t backs;        ///< newest packets with sets: fewer after the window was widened

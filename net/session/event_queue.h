@@ -4,7 +4,7 @@
 ///
 /// A payload of more than NET_EVENT_PART_BYTES_MAX travels in parts under the one number of its
 /// event: a packet has one part of the oldest such event, all parts in turn, until the event is
-/// acknowledged. What comes behind it waits.
+/// acknowledged. Later events wait.
 ///
 /// Limits: NET_EVENTS_RELIABLE_MAX reliable and NET_EVENTS_UNRELIABLE_MAX unreliable events wait.
 /// Memory: grows to its peak and stays there.
@@ -36,7 +36,7 @@ typedef struct net_event_needs {
 void net_event_needs_of(net_match* match, uint32_t message, const void* data, size_t size,
                         net_event_needs* needs);
 
-/// An event in a line: behind it its payload, then the entities that it waits for.
+/// An event in a line. Its payload follows, then the entities that it waits for.
 typedef struct net_event {
     ecs_tick tick;
     ecs_entity target;

@@ -475,7 +475,7 @@ row_kept() {
     go_on one # who reads it
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" pause
     run_to 0 ctl shoal-ctl --socket "$there/matches/$id/control" restream
-    await "all of it once more" has_sent "$there/matches/$id/control" 3 # nothing goes on where a server dies before
+    await "all of it once more" has_sent "$there/matches/$id/control" 3 # a server that dies before loses its match
     before=$(record_of 7)
     kill -KILL "$(sed 's/^hop \([0-9]*\) .*/\1/' "$there/matches/$id/match")"
     slay "$there"

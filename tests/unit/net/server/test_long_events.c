@@ -82,7 +82,7 @@ TABLE_ROWS(a_connection_that_breaks_loses_no_long_event, i, 6, LETTERS, .seed = 
     (void)table_verify(at);
 }
 
-// The server that goes on knows nothing of the parts that the other one had.
+// The second server does not have the parts that the first one got.
 CASE(a_standby_goes_on_between_two_parts) {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         fleet fleet_of;

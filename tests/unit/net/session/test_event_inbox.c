@@ -195,7 +195,7 @@ INBOX_CASE(parts_that_come_in_any_order_are_one_event) {
     assert_int_equal(offer(at, 3, 0, part, part + 1), NET_ERR_STALE);
     assert_ok(offer(at, 3, 1, 1, part + 1));
     expect_whole(at, 3, part + 1);
-    assert_ok(offer(at, 4, 0, 9, 0)); // and a whole one behind them
+    assert_ok(offer(at, 4, 0, 9, 0)); // a whole event follows
     expect_whole(at, 4, 9);
 }
 
